@@ -16,8 +16,9 @@ export async function openDatabase(
     if (settings.type === 'sqlite') return (await import('./databases/sqlite.ts')).openSqlite(file)
     return (await import('./databases/duckdb.ts')).openDuckdb(file, join(dataDir, 'out', 'tables'))
   }
-  const way = await openWay(settings, guard)
   // Only the driver that is needed is loaded.
+  if (settings.type === 'clickhouse') return (await import('./databases/clickhouse.ts')).openClickhouse(settings, guard)
+  const way = await openWay(settings, guard)
   if (settings.type === 'postgresql') return (await import('./databases/postgresql.ts')).openPostgresql(settings, way)
   return (await import('./databases/mysql.ts')).openMysql(settings, way)
 }

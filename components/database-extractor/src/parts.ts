@@ -53,7 +53,7 @@ export async function planParts(
   key: SourceColumn | undefined,
   partRows: number,
 ): Promise<readonly KeyRange[]> {
-  if (!key || source.kind === 'query' || !(ORDERED.has(key.base) || key.native === 'uuid')) return [WHOLE]
+  if (!key || database.isReadWhole || source.kind === 'query' || !(ORDERED.has(key.base) || key.native === 'uuid')) return [WHOLE]
   const { rows } = await estimateRows(database, source)
   const count = Math.min(MAX_PARTS, Math.ceil(rows / partRows))
   if (count < 2) return [WHOLE]

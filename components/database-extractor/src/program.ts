@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { untilJob } from '../../../contract/started-ahead.ts'
-import { type DatabaseSettings, FILES_AND_SERVERS, readDatabase } from '../../connector-kit/src/database/connection.ts'
+import { ALL_TYPES, type DatabaseSettings, readDatabase } from '../../connector-kit/src/database/connection.ts'
 import { explained, isLostConnection, isRefusedConnection } from '../../connector-kit/src/database/explain.ts'
 import type { Folders } from '../../connector-kit/src/database/files.ts'
 import { type Program, runProgram } from '../../connector-kit/src/program.ts'
@@ -33,7 +33,7 @@ await runProgram({
       const { runCapture } = await import('./capture/run-capture.ts')
       return runCapture(program)
     }
-    const settings = readDatabase(parameters, FILES_AND_SERVERS)
+    const settings = readDatabase(parameters, ALL_TYPES)
     const tables = readTables(parameters)
     const rows = tables ?? [readRow(parameters)]
     const progress = rows.map(() => newProgress(`\\N${randomBytes(3).toString('hex')}`))
@@ -65,7 +65,7 @@ await runProgram({
       const action = captureAction(name)
       if (action) return action(program)
     }
-    const settings = readDatabase(program.parameters, FILES_AND_SERVERS)
+    const settings = readDatabase(program.parameters, ALL_TYPES)
     const action = actionNamed(name)
     return withDatabase(settings, program, (database) => action(database, program.parameters, program.file))
   },
@@ -100,6 +100,7 @@ async function runRows({ database, settings, rows, hasTables, program, progress 
     }
     // Other files and servers than PostgreSQL are opened by DuckDB itself, which would show each table in a state of its own.
     const reader = hasTables && settings.type !== 'postgresql' ? 'driver' : row.reader
+    if (database.isReadWhole && at === 1) log.warning('ClickHouse has no transactions: each table is read in a state of its own.')
     if (reader !== row.reader && row.reader === 'duckdb' && at === 0)
       log.warning('The driver reads the rows: DuckDB would not read all tables in one state of the database.')
     const folders = foldersHere()

@@ -21,7 +21,7 @@ import {
 } from '../../../tests/support/servers/random-values.ts'
 import { connectionTo, openDatabase as openSource } from '../../../tests/support/servers/source-database.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../../tests/support/shell-stack.ts'
-import { FILES_AND_SERVERS, readDatabase } from '../../connector-kit/src/database/connection.ts'
+import { ALL_TYPES, readDatabase } from '../../connector-kit/src/database/connection.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import { OPEN } from '../../http-extractor/src/http/egress-policy.ts'
 import { openHere } from '../src/compare/here.ts'
@@ -75,7 +75,7 @@ async function compared(
   const say = (line: string) => void lines.push(line)
   const log = { debug: say, info: say, warning: say, error: say, isDebug: false }
   const guard = createEgressGuard({ policy: OPEN, refusal: (host) => new Error(`refused: ${host}`) })
-  const database = await openDatabase(readDatabase(parameters, FILES_AND_SERVERS), { guard, folders: { inbox }, dataDir })
+  const database = await openDatabase(readDatabase(parameters, ALL_TYPES), { guard, folders: { inbox }, dataDir })
   try {
     const here = openHere({ KBC_URL: url, KBC_TOKEN: masterToken })
     await verifyAll([{ database, row, here, tableId: `${bucket}.${row.outputTable}`, dataDir, log }])

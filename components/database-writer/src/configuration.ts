@@ -112,7 +112,7 @@ function readColumns(parameters: Fields): readonly ColumnChoice[] | undefined {
   const sources = read.map(({ source }) => source)
   const twice = sources.find((name, at) => sources.indexOf(name) !== at)
   if (twice !== undefined) throw new UserError(`Two entries of columns have the source "${twice}".`)
-  const badType = read.find(({ type }) => type !== undefined && !/^[\w ]+(\(\s*\d+(\s*,\s*\d+)?\s*\))?[\w ]*$/.test(type))
+  const badType = read.find(({ type }) => type !== undefined && !/^\w[\w ,'/()]*$/.test(type))
   if (badType) throw new UserError(`"${badType.type?.slice(0, 60)}" in columns is not a type such as varchar(20).`)
   return read
 }

@@ -38,8 +38,8 @@ interface Work {
   readonly rejects: Rejects
 }
 
-/** Rows that the database refused. */
-interface Rejects {
+/** Rows that are refused. */
+export interface Rejects {
   readonly count: number
   readonly first: string
   add(row: Cells, message: string): Promise<void>
@@ -49,7 +49,7 @@ export const NOTHING: Counts = { inserted: 0, updated: 0, deleted: 0, rejected: 
 const STAGE = 'millrace_stage'
 const RAW = 'millrace_raw'
 const FLAG = 'd'
-const SAMPLE_ROWS = 10
+export const SAMPLE_ROWS = 10
 
 /** `onCommit` is called before the changes are made to stay. */
 export async function deliver(
@@ -185,15 +185,25 @@ async function stage(work: Work, isNumbered: boolean): Promise<number> {
 }
 
 async function refuseBadKeys({ target, plan: { key }, input }: Work): Promise<void> {
+  return refuseKeysOf(STAGE, target.ask, key, input)
+}
+
+/** Rows without a value in the key, or with the same. */
+export async function refuseKeysOf(
+  stage: string,
+  ask: Target['ask'],
+  key: readonly PlannedColumn[],
+  input: InputTable,
+): Promise<void> {
   const names = key.map(({ target: { name } }) => name).join(', ')
-  const [[without] = []] = await target.ask(
-    `select count(*) from ${STAGE} where ${key.map(({ staged }) => `${staged} is null`).join(' or ')}`,
+  const [[without] = []] = await ask(
+    `select count(*) from ${stage} where ${key.map(({ staged }) => `${staged} is null`).join(' or ')}`,
   )
   if (Number(without) > 0) throw new UserError(`${without} rows have no value in the key (${names}).`)
   const isUnique = input.primaryKey.length > 0 && input.primaryKey.every((name) => key.some(({ source }) => source.name === name))
   if (isUnique) return
-  const [[twice] = []] = await target.ask(
-    `select count(*) from (select 1 from ${STAGE} group by ${key.map(({ staged }) => staged).join(', ')} having count(*) > 1) as repeated`,
+  const [[twice] = []] = await ask(
+    `select count(*) from (select 1 from ${stage} group by ${key.map(({ staged }) => staged).join(', ')} having count(*) > 1) as repeated`,
   )
   if (Number(twice) > 0)
     throw new UserError(`${twice} values of the key (${names}) are in more than one row. Choose a key that is unique.`)
@@ -316,16 +326,20 @@ async function eachGoodRow(work: Work, rows: number, apply: (range: string) => P
         `select ${plan.columns.map(({ staged }) => staged).join(', ')} from ${RAW} where n = ${from}`,
       )
       await rejects.add(row, messageOf(error))
-      if (rejects.count > (rows * delivery.maxRejected) / 100)
-        throw new UserError(
-          `${rejects.count} rows are rejected, which is more than ${delivery.maxRejected} % of ${rows}; nothing was written. The first: ${rejects.first}`,
-        )
+      refuseMany(rejects, rows, delivery)
     }
   }
   if (rows > 0) await attempt(1, rows)
 }
 
-function rejectsInto(output: OutputTable | undefined): Rejects {
+export function refuseMany({ count, first }: Rejects, rows: number, { maxRejected }: Delivery): void {
+  if (count > (rows * maxRejected) / 100)
+    throw new UserError(
+      `${count} rows are rejected, which is more than ${maxRejected} % of ${rows}; nothing was written. The first: ${first}`,
+    )
+}
+
+export function rejectsInto(output: OutputTable | undefined): Rejects {
   let [count, first] = [0, '']
   return {
     get count() {
@@ -342,7 +356,7 @@ function rejectsInto(output: OutputTable | undefined): Rejects {
   }
 }
 
-const rejectedTable = (dataDir: string, { table }: Delivery, { columns }: Plan): Promise<OutputTable> =>
+export const rejectedTable = (dataDir: string, { table }: Delivery, { columns }: Plan): Promise<OutputTable> =>
   createOutputTable(
     dataDir,
     `${table.name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 80)}_rejected`,

@@ -20,7 +20,7 @@ export interface PlannedColumn {
 export interface Plan {
   readonly columns: readonly PlannedColumn[]
   readonly key: readonly PlannedColumn[]
-  /** The column of the file that says which rows are deleted. */
+  /** The column of the file that marks deleted rows. */
   readonly deletedAt: number | undefined
   readonly exists: boolean
 }
@@ -28,7 +28,11 @@ export interface Plan {
 /** What the input mapping calls the kind of change: insert, update or delete. */
 const CHANGE_COLUMN = '_change'
 
-export async function planOf(target: Target, delivery: Delivery, input: InputTable): Promise<Plan> {
+export async function planOf(
+  target: Pick<Target, 'nameOf' | 'describe' | 'typeFor'>,
+  delivery: Delivery,
+  input: InputTable,
+): Promise<Plan> {
   const { mode, table } = delivery
   const hasChanges = input.columns.some(({ name }) => name === CHANGE_COLUMN)
   if (hasChanges && mode !== 'upsert')

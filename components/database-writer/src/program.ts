@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { untilJob } from '../../../contract/started-ahead.ts'
 import { openWay } from '../../connector-kit/src/database/connect.ts'
-import { type DatabaseSettings, FILES_AND_SERVERS, readDatabase } from '../../connector-kit/src/database/connection.ts'
+import { ALL_TYPES, type DatabaseSettings, readDatabase } from '../../connector-kit/src/database/connection.ts'
 import { type Advice, explained, isLostConnection } from '../../connector-kit/src/database/explain.ts'
 import { type Folders, targetFile } from '../../connector-kit/src/database/files.ts'
 import { leaveCounts, leaveDryRun } from '../../connector-kit/src/delivered.ts'
@@ -11,8 +11,8 @@ import { onlyInputTable } from '../../connector-kit/src/input-table.ts'
 import { type Program, runProgram } from '../../connector-kit/src/program.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import { type Delivery, LOCK_SECONDS, readDelivery } from './configuration.ts'
-import { type Delivered, deliver, tryOut } from './deliver.ts'
-import type { Target } from './targets/target.ts'
+import type { Delivered } from './deliver.ts'
+import { type Writer, writerOf } from './writer.ts'
 
 untilJob()
 
@@ -25,19 +25,26 @@ const ADVICE: Advice = [
     /^(2[23]\w{3}|ER_TRUNCATED_WRONG_VALUE\w*|ER_DATA_TOO_LONG|ER_DUP_ENTRY|ER_BAD_NULL_ERROR|ER_WARN_DATA_OUT_OF_RANGE)$/,
     'With "invalidRows": "reject" such rows become a table.',
   ],
+  [
+    /^CLICKHOUSE_497$/,
+    'Grant the rights to create and drop tables in the database, to change this one, and to read system.mutations and system.processes to the user.',
+  ],
   [/^DUCKDB_(CONVERSION|OUT_OF_RANGE)$/, 'With "invalidRows": "reject" such rows become a table.'],
-  [/^(42\w{3}|ER_PARSE_ERROR|ER_BAD_FIELD_ERROR|DUCKDB_(PARSER|BINDER|CATALOG))$/, 'Check columns, preSql and postSql.'],
+  [
+    /^(42\w{3}|ER_PARSE_ERROR|ER_BAD_FIELD_ERROR|CLICKHOUSE_(43|46|47|53|62)|DUCKDB_(PARSER|BINDER|CATALOG))$/,
+    'Check columns, preSql and postSql.',
+  ],
 ]
 
 await runProgram({
   pointer: '/parameters/db',
   async run(program) {
     const { parameters, dataDir, log } = program
-    const settings = readDatabase(parameters, FILES_AND_SERVERS)
+    const settings = readDatabase(parameters, ALL_TYPES)
     const delivery = readDelivery(parameters)
     const input = onlyInputTable(dataDir)
     if (delivery.dryRun || process.env.KBC_COMPONENT_RUN_MODE === 'debug') {
-      const tried = await withTarget(settings, program, delivery, true, (target) => tryOut(target, delivery, input))
+      const tried = await withWriter(settings, program, delivery, true, (writer) => writer.tryOut(delivery, input))
       leaveDryRun(dataDir)
       return log.info(`Dry run, nothing was written: ${summary(tried, 'would be')}.`)
     }
@@ -47,8 +54,8 @@ await runProgram({
         isCommitting = true
       }
       try {
-        const done = await withTarget(settings, program, delivery, false, (target) =>
-          deliver(target, delivery, input, dataDir, onCommit),
+        const done = await withWriter(settings, program, delivery, false, (writer) =>
+          writer.deliver(delivery, input, dataDir, onCommit),
         )
         if (!done.plan.exists) log.info(`The table ${delivery.table.name} did not exist and was created.`)
         const { inserted, updated, deleted, rejected } = done
@@ -72,17 +79,17 @@ await runProgram({
     }
   },
   async act(name, program) {
-    const settings = readDatabase(program.parameters, FILES_AND_SERVERS)
+    const settings = readDatabase(program.parameters, ALL_TYPES)
     if (name === 'testConnection')
-      return withTarget(settings, program, undefined, true, async (target) => {
-        await target.ask('select 1')
+      return withWriter(settings, program, undefined, true, async (writer) => {
+        await writer.testConnection()
         return { status: 'success' }
       })
     if (name !== 'preview') throw new UserError(`The action "${name.slice(0, 60)}" does not exist. Use testConnection, preview.`)
     const delivery = readDelivery(program.parameters)
     const input = onlyInputTable(program.dataDir)
-    const { plan, rows, sample, ...operations } = await withTarget(settings, program, delivery, true, (target) =>
-      tryOut(target, delivery, input),
+    const { plan, rows, sample, ...operations } = await withWriter(settings, program, delivery, true, (writer) =>
+      writer.tryOut(delivery, input),
     )
     return {
       status: 'success',
@@ -104,40 +111,42 @@ function summary({ rows, inserted, updated, deleted, rejected }: Delivered, word
   return `of ${rows} rows ${of(inserted, 'inserted')}, ${of(updated, 'updated')}, ${of(deleted, 'deleted')}, ${of(rejected, 'rejected')}`
 }
 
-async function withTarget<T>(
+async function withWriter<T>(
   settings: DatabaseSettings,
   program: Program,
   delivery: Delivery | undefined,
   isDry: boolean,
-  work: (target: Target) => Promise<T>,
+  work: (writer: Writer) => Promise<T>,
 ): Promise<T> {
-  let target: Target | undefined
+  let writer: Writer | undefined
   try {
-    target = await openTarget(settings, program, delivery, isDry)
-    return await work(target)
+    writer = await openWriter(settings, program, delivery, isDry)
+    return await work(writer)
   } catch (error) {
     throw explained(error, settings, ADVICE)
   } finally {
-    await target?.close()
+    await writer?.close()
   }
 }
 
-async function openTarget(
+async function openWriter(
   settings: DatabaseSettings,
   { guard, dataDir }: Program,
   delivery: Delivery | undefined,
   isDry: boolean,
-): Promise<Target> {
+): Promise<Writer> {
   const lockSeconds = delivery?.lockSeconds ?? LOCK_SECONDS
   if ('folder' in settings) {
     const folders = JSON.parse(process.env.MILLRACE_FOLDERS ?? '{}') as Folders // written by the platform
     const path = targetFile(settings, folders)
-    if (settings.type === 'sqlite') return (await import('./targets/sqlite.ts')).openSqlite(path, isDry, lockSeconds)
-    return (await import('./targets/duckdb.ts')).openDuckdb({ path, dataDir, isDry, lockSeconds })
+    if (settings.type === 'sqlite') return writerOf((await import('./targets/sqlite.ts')).openSqlite(path, isDry, lockSeconds))
+    return writerOf(await (await import('./targets/duckdb.ts')).openDuckdb({ path, dataDir, isDry, lockSeconds }))
   }
+  // Only the driver that is needed is loaded.
+  if (settings.type === 'clickhouse') return (await import('./clickhouse/deliver.ts')).openClickhouse(settings, guard)
   const way = await openWay(settings, guard)
   const hasScripts = !isDry && ((delivery?.preSql ?? '') !== '' || (delivery?.postSql ?? '') !== '')
-  // Only the driver that is needed is loaded.
-  if (settings.type === 'postgresql') return (await import('./targets/postgresql.ts')).openPostgresql(settings, way, lockSeconds)
-  return (await import('./targets/mysql.ts')).openMysql(settings, way, lockSeconds, hasScripts)
+  if (settings.type === 'postgresql')
+    return writerOf(await (await import('./targets/postgresql.ts')).openPostgresql(settings, way, lockSeconds))
+  return writerOf(await (await import('./targets/mysql.ts')).openMysql(settings, way, lockSeconds, hasScripts))
 }

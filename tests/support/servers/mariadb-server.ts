@@ -2,23 +2,15 @@
 
 import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import mysql from 'mysql2/promise'
 import { until } from '../until.ts'
+import { freePort } from './free-port.ts'
 
 export const PASSWORD = 'open-sesame'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number } // a TCP listener has one
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /** Answers its port; user `reader`. */
 export async function startMariadb(t: TestContext) {

@@ -8,7 +8,7 @@ import { hostKeyCheck } from '../host-key.ts'
 import type { ServerSettings, SshSettings } from './connection.ts'
 
 /** Ports that servers of databases and their poolers usually have. Others have to be in the operator's list. */
-export const DATABASE_PORTS = [5432, 5433, 6432, 6543, 3306, 3307, 25_060, 26_257]
+export const DATABASE_PORTS = [5432, 5433, 6432, 6543, 3306, 3307, 8123, 8443, 25_060, 26_257]
 const SSH_PORTS = [22]
 export const CONNECT_MS = 20_000
 
@@ -80,7 +80,7 @@ async function openTunnel(host: string, port: number, ssh: SshSettings, guard: E
     socket.destroy()
     throw error
   })
-  client.on('error', () => {}) // the channel ends with it, and says so
+  client.on('error', () => {}) // the channel ends with it and reports it
   const stream = await new Promise<Duplex>((done, fail) => {
     client.forwardOut('127.0.0.1', 0, host, port, (error, channel) =>
       error ? fail(problem(`${host}:${port} cannot be reached from there: ${error.message}`, error)) : done(channel),

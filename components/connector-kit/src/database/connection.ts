@@ -6,9 +6,9 @@ import { hostKeyAt } from '../host-key.ts'
 import { type Fields, flagAt, objectAt, portAt, refuseUnknown, textAt } from '../settings.ts'
 
 const TYPES = ['postgresql', 'mysql', 'sqlite'] as const
-/** With DuckDB files, which have no changes to capture. */
-export const FILES_AND_SERVERS = [...TYPES, 'duckdb'] as const
-export type DatabaseType = (typeof FILES_AND_SERVERS)[number]
+/** With those that have no changes to capture. */
+export const ALL_TYPES = [...TYPES, 'clickhouse', 'duckdb'] as const
+export type DatabaseType = (typeof ALL_TYPES)[number]
 
 export interface TlsSettings {
   readonly ca: string | undefined
@@ -27,7 +27,7 @@ export interface SshSettings {
 }
 
 export interface ServerSettings {
-  readonly type: 'postgresql' | 'mysql'
+  readonly type: 'postgresql' | 'mysql' | 'clickhouse'
   readonly host: string
   readonly port: number
   readonly user: string
@@ -47,7 +47,9 @@ export interface FileSettings {
 
 export type DatabaseSettings = ServerSettings | FileSettings
 
-const DEFAULT_PORTS = { postgresql: 5432, mysql: 3306 } as const
+const DEFAULT_PORTS = { postgresql: 5432, mysql: 3306, clickhouse: 8123 } as const
+/** HTTP with TLS. */
+const CLICKHOUSE_TLS_PORT = 8443
 
 export function readDatabase(parameters: Fields, types: readonly DatabaseType[] = TYPES): DatabaseSettings {
   const db = objectAt(parameters, 'db', 'parameters.db')
@@ -66,14 +68,16 @@ export function readDatabase(parameters: Fields, types: readonly DatabaseType[] 
   if (user === '') throw new UserError('db.user is missing.')
   const database = textAt(db, 'database', 'db.database')
   if (database === '') throw new UserError('db.database is missing: the name of the database to read.')
+  const tls = readTls(db)
+  const defaultPort = type === 'clickhouse' && tls ? CLICKHOUSE_TLS_PORT : DEFAULT_PORTS[type]
   return {
     type,
     host,
-    port: portAt(db, 'port', 'db.port') ?? DEFAULT_PORTS[type],
+    port: portAt(db, 'port', 'db.port') ?? defaultPort,
     user,
     password: textAt(db, '#password', 'db.#password') || textAt(db, 'password', 'db.password'),
     database,
-    tls: readTls(db),
+    tls,
     ssh: readSsh(db),
   }
 }

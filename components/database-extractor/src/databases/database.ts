@@ -1,4 +1,4 @@
-// What the extractor asks of a database, whichever it is.
+// What the extractor needs of a database, whichever it is.
 
 import type { Dialect } from '../compare/dialect.ts'
 import type { Source, SourceColumn, TableName } from './columns.ts'
@@ -52,6 +52,8 @@ export interface ListedTable extends TableName {
 }
 
 export interface Database {
+  /** Statements see states of their own, so a table is read by one. */
+  readonly isReadWhole?: true
   listSchemas(): Promise<readonly string[]>
   listTables(schema: string | undefined): Promise<readonly ListedTable[]>
   describe(source: Source): Promise<Description>

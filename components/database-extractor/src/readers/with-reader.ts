@@ -10,13 +10,17 @@ const EXTENSION_OF = { postgresql: 'postgres', mysql: 'mysql', sqlite: 'sqlite' 
 /** Where DuckDB takes less of the machine than the driver (docs/performance.md). */
 const AUTO: readonly string[] = ['mysql', 'sqlite']
 
-/** Work with the database, whose rows DuckDB reads where the row wants it and the extension is there. */
+/** Work with the database, whose rows DuckDB reads where the row enables it and the extension is installed. */
 export async function withReader<T>(context: ReaderContext, work: (database: Database) => Promise<T>): Promise<T> {
   const { settings, database, row, extensions, log } = context
   if (settings.type === 'duckdb' || row.reader === 'driver') return work(database)
   if (row.reader === 'auto' && !AUTO.includes(settings.type)) return work(database)
-  const extension = EXTENSION_OF[settings.type]
   const say = (why: string) => (row.reader === 'duckdb' ? log.warning : log.info)(`The driver reads the rows: ${why}.`)
+  if (settings.type === 'clickhouse') {
+    say('DuckDB has no reader for ClickHouse')
+    return work(database)
+  }
+  const extension = EXTENSION_OF[settings.type]
   if (extensions === undefined || !existsSync(extensions)) {
     say(missing(extension))
     return work(database)

@@ -4,8 +4,7 @@ import { contextOf, type Deps, listOf } from './component.ts'
 import { ConnectorError } from './errors.ts'
 import { EMPTY_SLICE } from './partitions/slice.ts'
 import * as dpath from './python/dpath.ts'
-import { jsonText } from './python/json.ts'
-import { asNumber, type Dict, isDict, isNumber, pyStr } from './python/values.ts'
+import { asNumber, type Dict, getKey, isDict, isNumber, pyStr, truthy } from './python/values.ts'
 import type { Retriever } from './retriever.types.ts'
 
 export interface Properties {
@@ -46,18 +45,17 @@ export function createProperties(
     async chunks() {
       known ??= names()
       const key = chunking && isDict(chunking.record_merge_strategy) ? chunking.record_merge_strategy.key : undefined
-      const paths =
-        key === undefined ? undefined : listOf(key).map((each) => (Array.isArray(each) ? each.map(pyStr) : [pyStr(each)]))
+      const keys = key === undefined ? undefined : listOf(key).map(pyStr)
       return {
         chunks: chunked(await known, always, chunking),
         mergeKey:
-          paths &&
+          keys &&
           ((record) => {
-            const parts = paths.map((path) => dpath.get(record, path))
-            if (parts.some((part) => part === undefined || part === null)) return undefined
-            if (Array.isArray(key) && parts.some((part) => typeof part !== 'string'))
-              throw new ConnectorError('The keys by which records are merged must be texts when there are several.')
-            return jsonText(parts)
+            const parts = keys.map((name) => getKey(record, name))
+            if (!parts.every(truthy)) return undefined
+            if (!parts.every((part) => typeof part === 'string'))
+              throw new ConnectorError('The values by which records are merged must be texts.')
+            return parts.join(',')
           }),
       }
     },

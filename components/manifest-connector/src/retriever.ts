@@ -1,14 +1,14 @@
 // `SimpleRetriever`: pages of one slice, one after the other.
 
-import { createHash } from 'node:crypto'
 import { type Deps, dictOf } from './component.ts'
 import { createDecoder } from './decode/decoder.ts'
 import { ConnectorError } from './errors.ts'
 import { combine } from './http/options.ts'
 import { createRequester } from './http/requester.ts'
+import { HttpResponse } from './http/response.ts'
 import { PaginationReset } from './http/retry.ts'
 import { createPaginator } from './pagination/paginator.ts'
-import { StreamSlice } from './partitions/slice.ts'
+import { CHILD_RESPONSE, StreamSlice } from './partitions/slice.ts'
 import { createProperties } from './properties.ts'
 import { asNumber, type Dict, isDict, isNumber } from './python/values.ts'
 import { createSelector } from './records/selector.ts'
@@ -20,7 +20,7 @@ const MAX_EQUAL_PAGES = 100
 export function createRetriever(
   definition: Dict,
   deps: Deps,
-  { transformations, isNew, stopsAtOld, sliceOptions, schema, rest }: RetrieverOptions = {},
+  { transformations, isNew, stopsAtOld, sliceOptions, schema, rest, isLazy }: RetrieverOptions = {},
 ): Retriever {
   const decoder = createDecoder(definition.decoder)
   const requesterDefinition = dictOf(definition.requester, 'requester')
@@ -50,14 +50,18 @@ export function createRetriever(
     const known = selector.casts ? await schema?.() : undefined
     let slice = whole
     let token = paginator.initial
-    let lastPage = ''
+    let lastPage: Buffer | undefined
     let equal = 0
     let resets = 0
     let count = 0
+    let given = isLazy ? whole.extraFields[CHILD_RESPONSE] : undefined
     for (;;) {
       sawOld = false
       const nextPageToken = token === null || token === undefined ? undefined : { next_page_token: token }
-      const page = await pageOf(slice, nextPageToken, token, known)
+      const page =
+        given instanceof HttpResponse
+          ? recordsOf(given, slice, undefined, known)
+          : await pageOf(slice, nextPageToken, token, known)
       yield page?.records ?? []
       count += page?.records.length ?? 0
       if (page?.failure !== undefined) throw page.failure
@@ -80,13 +84,14 @@ export function createRetriever(
         size: page.records.length,
         found: page.found,
         lastRecord: page.records.at(-1) ?? null,
-        token: token ?? null,
+        token: given === undefined ? (token ?? null) : null,
         slice,
       })
+      given = undefined
       if (next === null || next === undefined) return
-      const fingerprint = createHash('sha1').update(page.response.body).digest('base64')
-      equal = fingerprint === lastPage ? equal + 1 : 0
-      lastPage = fingerprint
+      const { body } = page.response
+      equal = lastPage?.equals(body) ? equal + 1 : 0
+      lastPage = body
       if (equal >= MAX_EQUAL_PAGES)
         throw new ConnectorError(
           `The API gave the same page ${MAX_EQUAL_PAGES} times in a row (${page.response.url.split('?')[0]}): it ignores the page of the request. The reading was stopped.`,
@@ -95,7 +100,7 @@ export function createRetriever(
     }
   }
 
-  /** Undefined when the API asks to begin again. */
+  /** Undefined when the API requests a restart. */
   async function pageOf(slice: StreamSlice, nextPageToken: Dict | undefined, token: unknown, known: Dict | undefined) {
     try {
       return properties
@@ -126,6 +131,10 @@ export function createRetriever(
         ),
     })
     if (!response.ok) return { records: [] as Dict[], found: 0, response: undefined, failure: undefined }
+    return recordsOf(response, slice, nextPageToken, known)
+  }
+
+  function recordsOf(response: HttpResponse, slice: StreamSlice, nextPageToken: Dict | undefined, known: Dict | undefined) {
     let found = 0
     const counted = function* () {
       for (const item of selector.extractor.extract(response)) {
@@ -142,11 +151,11 @@ export function createRetriever(
     return { records, found, response, failure: undefined }
   }
 
-  /** The same page once per chunk of properties; records with one key become one. */
+  /** The same page once per chunk of properties; records with one key become one, after those without a key. */
   async function chunkedPage(slice: StreamSlice, nextPageToken: Dict | undefined, token: unknown, known: Dict | undefined) {
     const { chunks, mergeKey } = await properties!.chunks()
     const merged = new Map<string, Dict>()
-    const records: Dict[] = []
+    const single: Dict[] = []
     let last: Awaited<ReturnType<typeof onePage>> | undefined
     for (const chunk of chunks) {
       last = await onePage(slice, nextPageToken, token, known, chunk)
@@ -155,12 +164,11 @@ export function createRetriever(
         const key = mergeKey?.(record)
         const first = key === undefined ? undefined : merged.get(key)
         if (first) deepMerge(first, record)
-        else {
-          records.push(record)
-          if (key !== undefined) merged.set(key, record)
-        }
+        else if (key === undefined) single.push(record)
+        else merged.set(key, record)
       }
     }
+    const records = [...single, ...merged.values()]
     return { records, found: Math.max(last?.found ?? 0, records.length), response: last?.response, failure: undefined }
   }
 

@@ -19,4 +19,6 @@ export interface RetrieverOptions {
   /** What is left of a slice after the records that the cursor has seen. */
   readonly rest?: ((slice: StreamSlice) => StreamSlice) | undefined
   readonly schema?: () => Promise<Dict | undefined>
+  /** The first page of a slice is in the record of its parent. */
+  readonly isLazy?: boolean
 }

@@ -91,7 +91,7 @@ function mapped(type: unknown, raw: unknown, identifier: Dict, deps: Deps): Dict
       break
     }
   }
-  if (isDict(name) && name.type === 'ComplexFieldType') return complex(name)
+  if (isDict(name)) return complex(name)
   const names = Array.isArray(name) ? name : [name]
   const types = names.map((each) => TYPES[pyStr(each)] ?? { type: ['null', 'string'] })
   return types.length === 1 ? { ...types[0]! } : { oneOf: types }

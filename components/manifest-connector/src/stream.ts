@@ -10,7 +10,7 @@ import { ConnectorError } from './errors.ts'
 import type { Place } from './http/options.ts'
 import { createRequestOption } from './http/request-option.ts'
 import { CUSTOM } from './manifest/components.ts'
-import { createRouter, type ParentStream, type Router } from './partitions/router.ts'
+import { createRouter, isReadLazily, type ParentStream, type Router } from './partitions/router.ts'
 import { EMPTY_SLICE, type StreamSlice } from './partitions/slice.ts'
 import { compare, type Dict, getKey, isDict, pyStr, truthy } from './python/values.ts'
 import { createRetriever } from './retriever.ts'
@@ -64,6 +64,7 @@ export function createStream(definition: Dict, state: Dict | undefined, deps: St
         isNew,
         rest: restOf(cursor),
         stopsAtOld: incremental?.is_data_feed === true,
+        isLazy: !childState && isReadLazily(retriever.partition_router) && mayReadLazily(incremental, retriever),
       })
 
   const loadOnce = () => {
@@ -79,6 +80,17 @@ export function createStream(definition: Dict, state: Dict | undefined, deps: St
     read: (slice) => reader.read(slice),
     schema: loadOnce,
   }
+}
+
+/** True, or an error as the reference raises it. */
+function mayReadLazily(incremental: Dict | undefined, { decoder }: Dict): true {
+  if (incremental && incremental.type !== 'DatetimeBasedCursor')
+    throw new ConnectorError('lazy_read_pointer supports the cursor DatetimeBasedCursor only.')
+  if (truthy(incremental?.step) || truthy(incremental?.cursor_granularity))
+    throw new ConnectorError('lazy_read_pointer does not support step and cursor_granularity: a parent has one slice.')
+  if (isDict(decoder) && decoder.type !== 'JsonDecoder')
+    throw new ConnectorError('lazy_read_pointer supports the decoder JsonDecoder only.')
+  return true
 }
 
 /** The API does not go back as far as the state: the stream is read whole again. */

@@ -29,6 +29,7 @@ test('an expression that does not end or grows without bound is stopped', () => 
   assert.throws(() => value('{{ 2 ** 99999999 }}'), /too large/)
   assert.throws(() => value(`{{ ${'('.repeat(500)}1${')'.repeat(500)} }}`), /nested deeper than 100/)
   assert.throws(() => value("{{ '%999999999d' % 1 }}"), /too large/)
+  assert.throws(() => value("{{ ('\\t' * 2000).expandtabs(10000)|length }}"), /built more than/)
 })
 
 test('a regular expression that goes back without end is stopped, or goes on in linear time', () => {
@@ -213,11 +214,11 @@ test('parents are read one by one: beyond the partitions that a state keeps, mem
             for (let i = 0; i < PAGE; i++) yield { record: { id: page * PAGE + i, text: 'x'.repeat(200) }, slice: EMPTY_SLICE }
         },
       }),
-    } as unknown as RouterDeps, // what the router asks for
+    } as unknown as RouterDeps, // what the router uses
   )
   const plan = planCursor(
     { type: 'DatetimeBasedCursor', cursor_field: 'u', datetime_format: '%Y-%m-%d', start_datetime: '2026-03-01' },
-    { config: {}, expressions, clock: { now: () => parseIso('2026-03-15T12:00:00Z').inUtc() } } as unknown as Deps, // what a plan asks for
+    { config: {}, expressions, clock: { now: () => parseIso('2026-03-15T12:00:00Z').inUtc() } } as unknown as Deps, // what a plan uses
   )
   const cursor = createPartitionCursor({ plan, router: router!, state: undefined, useGlobal: false, elapsed: () => 0 })
   let count = 0

@@ -53,6 +53,9 @@ export function jwtSource(definition: Dict, deps: Deps): () => string {
       const value = evaluated(own[name])
       return value === undefined ? {} : { [name]: value }
     }
+    const issuer = { ...extra, ...claim('iss') }.iss
+    if (issuer !== undefined && typeof issuer !== 'string')
+      throw new ValueError('The issuer (iss) of a signed token must be a text.')
     return { ...extra, ...claim('iss'), ...claim('sub'), ...claim('aud'), iat: now, exp: now + duration, nbf: now }
   }
 

@@ -63,7 +63,14 @@ export function createWindowCursor<T>({
   const lowest = values.minusLookback ? laterOf(values.minusLookback(syncStart), start) : syncStart
   let intervals: Interval<T>[] = [{ start, end: syncStart, seen: syncStart }]
   const seen = new Map<string, T>()
-  const keyOf = (slice: StreamSlice) => `${String(slice.cursorSlice[startField])} ${String(slice.cursorSlice[endField])}`
+  let lastSlice: StreamSlice | undefined
+  let lastKey = ''
+  const keyOf = (slice: StreamSlice): string => {
+    if (slice === lastSlice) return lastKey // of one record after the other
+    lastSlice = slice
+    lastKey = `${String(slice.cursorSlice[startField])} ${String(slice.cursorSlice[endField])}`
+    return lastKey
+  }
   const earlierOf = (a: T, b: T) => (compare(a, b) <= 0 ? a : b)
   const clamp = values.clamp ?? ((value: T) => value)
   const window = (from: T, to: T): Dict => ({ [startField]: values.format(from), [endField]: values.format(to) })
@@ -136,8 +143,9 @@ export function createWindowCursor<T>({
     observe(record, slice) {
       const value = positionOf(record)
       if (value === undefined) return
-      const known = seen.get(keyOf(slice))
-      if (known === undefined || compare(known, value) < 0) seen.set(keyOf(slice), value)
+      const key = keyOf(slice)
+      const known = seen.get(key)
+      if (known === undefined || compare(known, value) < 0) seen.set(key, value)
     },
     close(slice) {
       const key = keyOf(slice)

@@ -102,10 +102,15 @@ function defaultHandler(definition: Dict, deps: ErrorHandlerDeps): ErrorHandler 
   }
 }
 
+/** Newer than the manifests of the public catalogue. */
+const NOT_SUPPORTED: ReadonlySet<string> = new Set(['REDUCE_PAGE_SIZE', 'SPLIT_REQUEST_WINDOW'])
+
 function responseFilter(
   filter: Dict,
   { config, expressions }: ErrorHandlerDeps,
 ): (response: HttpResponse) => Resolution | undefined {
+  if (NOT_SUPPORTED.has(String(filter.action)))
+    throw new ConnectorError(`The action ${String(filter.action)} of a response filter is not supported.`)
   const codes = new Set(Array.isArray(filter.http_codes) ? filter.http_codes.map(Number) : [])
   const parameters = isDict(filter.$parameters) ? filter.$parameters : {}
   const action = typeof filter.action === 'string' ? (filter.action.toUpperCase() as Action) : undefined // one of the schema

@@ -48,6 +48,15 @@ const OWN = new Set([
   'host',
 ])
 
+/** A byte for each character; the reference fails with others, too. */
+function headerText(name: string, value: string): string {
+  const odd = [...value].find((character) => character > '\xff')
+  if (odd === undefined) return value
+  throw new ConnectorError(
+    `The header ${name} has the character '${odd}'. Values of headers can have characters of Latin-1 only.`,
+  )
+}
+
 export function createTransport(egress: Egress, timeoutMs = 300_000): Transport {
   const agent = new Agent({
     connect: egress.guard((lookup) => buildConnector({ lookup, timeout: 30_000, allowH2: false })),
@@ -70,7 +79,7 @@ export function createTransport(egress: Egress, timeoutMs = 300_000): Transport 
     for (const [name, value] of Object.entries(request.headers)) {
       if (OWN.has(name.toLowerCase())) continue
       const known = headers.findIndex((each, i) => i % 2 === 0 && each.toLowerCase() === name.toLowerCase())
-      headers.splice(known < 0 ? headers.length : known, known < 0 ? 0 : 2, name, Buffer.from(value, 'utf8').toString('latin1'))
+      headers.splice(known < 0 ? headers.length : known, known < 0 ? 0 : 2, name, headerText(name, value))
     }
     try {
       const answer = await requestBy.call(agent, {
@@ -134,7 +143,7 @@ async function bodyOf(stream: AsyncIterable<Buffer>): Promise<Buffer> {
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
 }
 
-/** A body that is not what its header says stays as it is. */
+/** A body that does not match its header stays as it is. */
 function unpacked(body: Buffer, encoding: string | undefined): Buffer {
   if (encoding === undefined || body.length === 0) return body
   const options = { maxOutputLength: MAX_BODY }

@@ -96,15 +96,71 @@ function braceFormat(self: string, args: readonly unknown[], named: Dict, run: R
   return out
 }
 
+const MAX_WIDTH = 10_000
+
 const position = (found: number): number => {
   if (found < 0) throw new ValueError('substring not found')
   return found
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: separators of Python
+const LINE_END = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/
+const titled = (s: string): string => s.replace(/[A-Za-z\u00c0-\uffff]+/g, capitalized)
+
+/** The part of a text that a search looks at. */
+function between(s: string, from: unknown, to: unknown): { readonly start: number; readonly inside: string } {
+  const place = (given: unknown, otherwise: number): number => {
+    const at = integer(given ?? otherwise, otherwise)
+    return Math.min(at < 0 ? Math.max(0, s.length + at) : at, s.length)
+  }
+  const start = place(from, 0)
+  return { start, inside: s.slice(start, place(to, s.length)) }
+}
+
+function found(s: string, [part, from, to]: readonly unknown[], find: (part: string, inside: string) => number): number {
+  const { start, inside } = between(s, from, to)
+  const at = find(text(part), inside)
+  return at < 0 ? -1 : start + at
+}
+
+function expanded(s: string, size: number, run: Run): string {
+  if (size > MAX_WIDTH) throw new ConnectorError(`The tab size ${size} is too large.`)
+  run.grow(s.length + (s.split('\t').length - 1) * Math.max(size, 0))
+  let column = 0
+  let out = ''
+  for (const character of s) {
+    if (character === '\t') {
+      const width = size > 0 ? size - (column % size) : 0
+      out += ' '.repeat(width)
+      column += width
+    } else {
+      out += character
+      column = /[\n\r]/.test(character) ? 0 : column + 1
+    }
+  }
+  return out
+}
+
+/** `before`: how many of the missing characters go before the text. */
+function filled(s: string, width: unknown, fill: unknown, before: (missing: number, whole: number) => number): string {
+  const whole = integer(width, 0)
+  const missing = whole - [...s].length
+  const character = text(fill ?? ' ')
+  if ([...character].length !== 1) throw new PyTypeError('The fill character must be exactly one character long')
+  if (whole > MAX_WIDTH) throw new ConnectorError(`The field width ${whole} is too large.`)
+  if (missing <= 0) return s
+  const left = before(missing, whole)
+  return character.repeat(left) + s + character.repeat(missing - left)
+}
+
 const STRING: Methods<string> = {
   split: (s, [by, max], named) => split(s, by ?? named.sep, integer(max ?? named.maxsplit, -1)),
   rsplit: (s, [by, max], named) => rsplit(s, by ?? named.sep, integer(max ?? named.maxsplit, -1)),
-  splitlines: (s) => (s === '' ? [] : s.replace(/\r?\n$/, '').split(/\r\n|\n|\r/)),
+  splitlines: (s) => {
+    const lines = s.split(LINE_END)
+    if (lines.at(-1) === '') lines.pop()
+    return lines
+  },
   partition: (s, [by]) =>
     s.includes(text(by))
       ? Tuple.of(s.slice(0, s.indexOf(text(by))), by, s.slice(s.indexOf(text(by)) + text(by).length))
@@ -120,18 +176,19 @@ const STRING: Methods<string> = {
   casefold: (s) => s.toLowerCase(),
   upper: (s) => s.toUpperCase(),
   capitalize: (s) => capitalized(s),
-  title: (s) => s.replace(/[A-Za-z\u00c0-\uffff]+/g, capitalized),
+  title: (s) => titled(s),
   swapcase: (s) => [...s].map((c) => (c === c.toUpperCase() ? c.toLowerCase() : c.toUpperCase())).join(''),
   replace: (s, args, _named, run) => replaced(s, args, run),
   startswith: (s, [start, from]) => anyOf(start, (part) => s.startsWith(part, integer(from, 0))),
   endswith: (s, [end]) => anyOf(end, (part) => s.endsWith(part)),
   removeprefix: (s, [start]) => (s.startsWith(text(start)) ? s.slice(text(start).length) : s),
   removesuffix: (s, [end]) => (text(end) !== '' && s.endsWith(text(end)) ? s.slice(0, -text(end).length) : s),
-  find: (s, [part, from]) => s.indexOf(text(part), integer(from, 0)),
-  rfind: (s, [part]) => s.lastIndexOf(text(part)),
-  index: (s, [part]) => position(s.indexOf(text(part))),
-  rindex: (s, [part]) => position(s.lastIndexOf(text(part))),
-  count: (s, [part]) => s.split(text(part)).length - 1,
+  find: (s, args) => found(s, args, (part, inside) => inside.indexOf(part)),
+  rfind: (s, args) => found(s, args, (part, inside) => inside.lastIndexOf(part)),
+  index: (s, args) => position(found(s, args, (part, inside) => inside.indexOf(part))),
+  rindex: (s, args) => position(found(s, args, (part, inside) => inside.lastIndexOf(part))),
+  count: (s, [part, from, to]) => between(s, from, to).inside.split(text(part)).length - 1,
+  expandtabs: (s, [size], _named, run) => expanded(s, integer(size, 8), run),
   join: (s, [items], _named, run) => {
     const parts = [...iterate(items)].map(text)
     const out = parts.join(s)
@@ -140,14 +197,17 @@ const STRING: Methods<string> = {
   },
   format: (s, args, named, run) => braceFormat(s, args, named, run),
   zfill: (s, [width]) => padded(s, '0', integer(width, 0)),
-  ljust: (s, [width]) => padded(s, '-', integer(width, 0)),
-  rjust: (s, [width]) => padded(s, '', integer(width, 0)),
+  ljust: (s, [width, fill]) => filled(s, width, fill, () => 0),
+  rjust: (s, [width, fill]) => filled(s, width, fill, (missing) => missing),
+  center: (s, [width, fill]) => filled(s, width, fill, (missing, whole) => (missing >> 1) + (missing & whole & 1)),
   isdigit: (s) => /^\d+$/.test(s),
   isnumeric: (s) => /^\d+$/.test(s),
   isdecimal: (s) => /^\d+$/.test(s),
   isalpha: (s) => /^\p{L}+$/u.test(s),
   isalnum: (s) => /^[\p{L}\p{N}]+$/u.test(s),
   isspace: (s) => /^\s+$/.test(s),
+  isascii: (s) => /^[\0-\x7f]*$/.test(s),
+  istitle: (s) => /\p{L}/u.test(s) && s === titled(s),
   islower: (s) => s !== s.toUpperCase() && s === s.toLowerCase(),
   isupper: (s) => s !== s.toLowerCase() && s === s.toUpperCase(),
   encode: (s) => `b${pyRepr(s)}`,
@@ -160,6 +220,16 @@ const DICT: Methods<Dict> = {
   values: (d) => Object.values(d),
   items: (d) => Object.entries(d).map(([key, value]) => Tuple.of<unknown>(key, value)),
   copy: (d) => ({ ...d }),
+  clear: (d) => {
+    for (const key of Object.keys(d)) delete d[key]
+    return null
+  },
+  popitem: (d) => {
+    const last = Object.entries(d).at(-1)
+    if (!last) throw new ConnectorError("KeyError: 'popitem(): dictionary is empty'")
+    delete d[last[0]]
+    return Tuple.of<unknown>(...last)
+  },
   update: (d, [other], named) => {
     for (const [key, value] of Object.entries({ ...(isDict(other) ? other : {}), ...named })) setKey(d, key, value)
     return null
@@ -197,6 +267,10 @@ const LIST: Methods<unknown[]> = {
   count: (l, [item]) => l.filter((each) => equals(each, item)).length,
   pop: (l, [at]) => l.splice(integer(at, -1), 1)[0] ?? null,
   copy: (l) => [...l],
+  clear: (l) => {
+    l.length = 0
+    return null
+  },
   remove: (l, [item]) => {
     l.splice(position(l.findIndex((each) => equals(each, item))), 1)
     return null
@@ -211,6 +285,9 @@ const LIST: Methods<unknown[]> = {
   },
 }
 
+/** Days from the year 1 to 1970. */
+const UNIX_ORDINAL = 719_163
+
 const DATETIME: Methods<PyDatetime> = {
   strftime: (d, [format]) => strftime(d, text(format)),
   isoformat: (d, [separator], named) => d.isoformat(text(separator ?? named.sep ?? 'T')),
@@ -218,6 +295,8 @@ const DATETIME: Methods<PyDatetime> = {
   date: (d) => d.date(),
   weekday: (d) => weekday(d.parts.days),
   isoweekday: (d) => weekday(d.parts.days) + 1,
+  ctime: (d) => strftime(d, '%c'),
+  toordinal: (d) => d.parts.days + UNIX_ORDINAL,
   astimezone: (d) => d.inUtc(),
   isocalendar: (d) => Tuple.of(isoWeek(d.parts.days).year, isoWeek(d.parts.days).week, weekday(d.parts.days) + 1),
   replace: (d, [y, m, dd], named) => replacedDate(d, { year: y, month: m, day: dd, ...named }),

@@ -4,10 +4,11 @@ import { contextOf, type Deps, listOf } from '../component.ts'
 import { ConnectorError } from '../errors.ts'
 import type { Place } from '../http/options.ts'
 import { createRequestOption, type RequestOption } from '../http/request-option.ts'
+import { HttpResponse } from '../http/response.ts'
 import * as dpath from '../python/dpath.ts'
-import { copied } from '../python/json.ts'
+import { copied, jsonText } from '../python/json.ts'
 import { asNumber, type Dict, getKey, isDict, pyRepr, pyStr, setKey, truthy } from '../python/values.ts'
-import { StreamSlice } from './slice.ts'
+import { CHILD_RESPONSE, StreamSlice } from './slice.ts'
 
 export interface Router {
   slices(): AsyncIterable<StreamSlice>
@@ -80,8 +81,17 @@ interface Parent {
   readonly field: string
   readonly option: RequestOption | undefined
   readonly extra: readonly (readonly string[])[]
+  /** Where a record of the parent has the first page of the child; empty: nowhere. */
+  readonly lazy: readonly string[]
   readonly isIncremental: boolean
 }
+
+const responseOf = (data: unknown) => new HttpResponse(200, [], Buffer.from(jsonText(data)), '')
+
+/** Whether a stream has its first pages in the records of its parent. */
+export const isReadLazily = (partitionRouter: unknown): boolean =>
+  isDict(partitionRouter) &&
+  listOf(partitionRouter.parent_stream_configs).some((each) => isDict(each) && listOf(each.lazy_read_pointer).length > 0)
 
 function substreamRouter(definition: Dict, deps: RouterDeps): Router {
   const states = parentStates(definition, deps.childState)
@@ -91,24 +101,26 @@ function substreamRouter(definition: Dict, deps: RouterDeps): Router {
     const text = (template: unknown) => pyStr(deps.expressions.value(template, own))
     const isIncremental = config.incremental_dependency === true
     const stream = config.stream as Dict
-    if (Array.isArray(config.lazy_read_pointer) && config.lazy_read_pointer.length > 0)
-      throw new ConnectorError('lazy_read_pointer is not supported.')
+    const lazy = listOf(config.lazy_read_pointer).map(text)
+    if (lazy.some((part) => part.includes('*'))) throw new ConnectorError('lazy_read_pointer does not support *.')
     return {
       stream: deps.createParent(stream, isIncremental ? (getKey(states, pyStr(stream.name)) as Dict | undefined) : undefined),
       key: dpath.split(text(config.parent_key)),
       field: text(config.partition_field),
       option: createRequestOption(config.request_option, deps),
       extra: listOf(config.extra_fields).map((path) => listOf(path).map(text)),
+      lazy,
       isIncremental,
     }
   })
 
-  async function* slicesOf({ stream, key, field, extra }: Parent): AsyncIterable<StreamSlice> {
+  async function* slicesOf({ stream, key, field, extra, lazy }: Parent): AsyncIterable<StreamSlice> {
     for await (const { record, slice } of stream.records()) {
       const value = dpath.get(record, key)
       if (value === undefined || value === null) continue
       const extraFields: Dict = {}
       for (const path of extra) setKey(extraFields, path.join('.'), dpath.get(record, path) ?? null)
+      if (lazy.length > 0) extraFields[CHILD_RESPONSE] = responseOf(dpath.get(record, lazy) ?? [])
       yield new StreamSlice({ [field]: value, parent_slice: slice.partition }, {}, extraFields)
     }
   }

@@ -11,6 +11,9 @@ const METHODS: Readonly<Record<string, (fields: Dict, args: readonly unknown[]) 
   items: (fields) => Object.entries(fields).map(([key, value]) => Tuple.of<unknown>(key, value)),
 }
 
+/** The extra field that holds the first page of a stream that is read lazily. */
+export const CHILD_RESPONSE = 'child_response'
+
 export class StreamSlice implements PyObject, WithMembers {
   readonly partition: Dict
   readonly cursorSlice: Dict

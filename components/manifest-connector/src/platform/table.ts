@@ -16,8 +16,8 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { columnName, uniqueName } from '../../../http-extractor/src/tables/names.ts'
 import { ConnectorError } from '../errors.ts'
-import { jsonText } from '../python/json.ts'
-import { type Dict, isDict, PyFloat } from '../python/values.ts'
+import { type Dict, isDict } from '../python/values.ts'
+import { CsvCells } from './csv-cells.ts'
 
 const BLOCK = 1 << 20
 const MAX_COLUMNS = 2000
@@ -65,9 +65,9 @@ export function createTable(options: TableOptions): Table {
   const fields = new Map<string, number>()
   const columns: string[] = []
   const parts: Part[] = []
-  /** Of the row that is being written. */
-  const cells: string[] = []
-  let block = ''
+  /** Of the row that is being written, by column. */
+  const values: unknown[] = []
+  const cells = new CsvCells()
   let file = -1
   let rows = 0
 
@@ -90,21 +90,19 @@ export function createTable(options: TableOptions): Table {
 
   function clear(): void {
     endPart()
-    block = ''
     rows = 0
     for (const { path } of parts.splice(0)) rmSync(path)
   }
 
   function flush(): void {
-    if (block === '') return
+    if (cells.length === 0) return
     if (file < 0) {
       mkdirSync(workDir, { recursive: true })
       parts.push({ path: join(workDir, `${parts.length}.csv`), columns: columns.length })
       file = openSync(parts.at(-1)!.path, 'w')
     }
-    const bytes = Buffer.from(block)
-    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
-    block = ''
+    for (let at = 0; at < cells.length; ) at += writeSync(file, cells.bytes, at, cells.length - at)
+    cells.length = 0
   }
 
   /** The rows so far have fewer columns than those that follow. */
@@ -123,22 +121,27 @@ export function createTable(options: TableOptions): Table {
       )
     endPart()
     addColumn(field)
-    cells.push('')
+    values.push(undefined)
     return columns.length - 1
+  }
+
+  function writeRow(record: Dict): void {
+    values.length = columns.length
+    values.fill(undefined)
+    if (isDeleted) values[0] = isDeleted(record) ? 1 : 0
+    for (const field in record) {
+      const at = fields.get(field) ?? unknownField(field)
+      if (at !== undefined) values[at] = record[field]
+    }
+    for (const value of values) cells.cell(value)
+    cells.endRow()
+    rows++
   }
 
   function write(records: readonly Dict[]): void {
     for (const record of records) {
-      cells.length = columns.length
-      cells.fill('')
-      if (isDeleted) cells[0] = isDeleted(record) ? '1' : '0'
-      for (const field of Object.keys(record)) {
-        const at = fields.get(field) ?? unknownField(field)
-        if (at !== undefined) cells[at] = cellOf(record[field])
-      }
-      block += `${cells.join(',')}\n`
-      rows++
-      if (block.length >= BLOCK) flush()
+      writeRow(record)
+      if (cells.length >= BLOCK) flush()
     }
   }
 
@@ -181,19 +184,6 @@ export function createTable(options: TableOptions): Table {
   }
 
   return { write, extend, clear, publish, fields: () => [...fields.keys()] }
-}
-
-function cellOf(value: unknown): string {
-  if (value === null || value === undefined) return ''
-  const text =
-    typeof value === 'string'
-      ? value
-      : value instanceof PyFloat
-        ? String(value.value)
-        : typeof value === 'object'
-          ? jsonText(value)
-          : String(value)
-  return /[",\r\n]|^$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 const BASE_TYPES: Readonly<Record<string, string>> = { integer: 'INTEGER', number: 'NUMERIC', boolean: 'BOOLEAN' }

@@ -95,7 +95,7 @@ test('objects and lists of objects are tables with the key of their record, at e
     files().filter((name) => name.endsWith('.csv')),
     ['orders.csv', 'orders_buyer.csv', 'orders_lines.csv', 'orders_lines_parts.csv'],
   )
-  assert.deepEqual(rows('orders'), ['1,"[""a""]"', '2,[]'])
+  assert.deepEqual(rows('orders'), ['1,"[""a""]"', '2,"[]"'])
   assert.deepEqual(rows('orders_buyer'), ['1,0,Ann'])
   assert.deepEqual(rows('orders_lines'), ['1,0,x', '1,1,y'])
   assert.deepEqual(rows('orders_lines_parts'), ['1,0,0,1', '1,0,1,2'])

@@ -55,13 +55,14 @@ export function* values(value: unknown, path: readonly string[]): Iterable<unkno
   for (const [key, each] of entriesOf(value)) if (matches(key)) yield* values(each, rest)
 }
 
-/** The one value at the path; undefined when there is none. */
+/** The one value at the path; undefined when there is none. A pattern that finds several is an error. */
 export function get(value: unknown, path: readonly string[]): unknown {
   let found = value
   for (const segment of path) {
     if (isPattern(segment) && member(found, segment) === undefined) {
-      for (const each of values(value, path)) return each
-      return undefined
+      const [one, other] = [...values(value, path)]
+      if (other !== undefined) throw new ValueError(`The path ${path.join('/')} leads to several values. Only * may.`)
+      return one
     }
     found = member(found, segment)
     if (found === undefined) return undefined

@@ -2,12 +2,34 @@
 
 import { type Dict, PyFloat, setKey } from './values.ts'
 
-const LONG_INTEGER = /(?<![\d.])\d{16,}(?![\d.eE])/
+/** Of fewer digits every integer is exact. */
+const LONG = 16
+const BEFORE_NUMBER = new Set([...' \t\n\r[,:-'].map((char) => char.charCodeAt(0)))
+const AFTER_NUMBER = new Set([...' \t\n\r,]}'].map((char) => char.charCodeAt(0)))
 
 export function parseJson(text: string): unknown {
-  if (!LONG_INTEGER.test(text)) return JSON.parse(text)
+  if (!mayHaveLongInteger(text)) return JSON.parse(text)
   return JSON.parse(text, reviveLong as (this: unknown, key: string, value: unknown) => unknown)
 }
+
+/** Whether so many digits stand where a number may be. They cover a multiple of their count, so few characters are looked at. */
+function mayHaveLongInteger(text: string): boolean {
+  const { length } = text
+  for (let i = LONG - 1; i < length; i += LONG) {
+    if (!isDigit(text.charCodeAt(i))) continue
+    let from = i
+    let to = i + 1
+    while (from > 0 && isDigit(text.charCodeAt(from - 1))) from--
+    while (to < length && isDigit(text.charCodeAt(to))) to++
+    const isNumber =
+      (from === 0 || BEFORE_NUMBER.has(text.charCodeAt(from - 1))) && (to === length || AFTER_NUMBER.has(text.charCodeAt(to)))
+    if (to - from >= LONG && isNumber) return true
+    i = to
+  }
+  return false
+}
+
+const isDigit = (code: number) => code >= 0x30 && code <= 0x39
 
 /** Python reads NaN and the infinities, too, which have no JSON when they are written: null. */
 export function parsePythonJson(text: string): unknown {

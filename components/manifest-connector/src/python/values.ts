@@ -1,5 +1,5 @@
 // Python's values in JavaScript. An integer is a number without a fraction (or a bigint above 2^53), a float is a number with one;
-// a whole float, which JavaScript cannot tell from an integer, is a PyFloat. None is null, a tuple is a Tuple.
+// a whole float, which JavaScript cannot distinguish from an integer, is a PyFloat. None is null, a tuple is a Tuple.
 
 export class PyFloat {
   readonly value: number
@@ -118,7 +118,8 @@ export function pyRepr(value: unknown): string {
     .join(', ')}}`
 }
 
-const integerText = (value: number): string => (Number.isSafeInteger(value) ? String(value) : BigInt(value).toString())
+/** Larger integers are bigints: what is none was a float. */
+const integerText = (value: number): string => (Number.isSafeInteger(value) ? String(value) : floatText(value))
 
 export function equals(a: unknown, b: unknown): boolean {
   if (a === b) return true
@@ -133,7 +134,13 @@ export function equals(a: unknown, b: unknown): boolean {
   if ((a === null || a === undefined) && (b === null || b === undefined)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a) || Array.isArray(b))
-    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, i) => equals(item, b[i]))
+    return (
+      Array.isArray(a) &&
+      Array.isArray(b) &&
+      a instanceof Tuple === b instanceof Tuple &&
+      a.length === b.length &&
+      a.every((item, i) => equals(item, b[i]))
+    )
   const keys = Object.keys(a)
   return (
     keys.length === Object.keys(b).length &&

@@ -1,4 +1,4 @@
-// `schema_normalization: Default`: values become what the schema says, where that is possible.
+// `schema_normalization: Default`: values get the types of the schema, where that is possible.
 
 import { asNumber, type Dict, isDict, isNumber, PyFloat, pyStr, setKey, toFloat, truthy } from '../python/values.ts'
 
@@ -69,6 +69,7 @@ function asFloat(value: unknown): unknown {
   if (typeof value === 'boolean' || isNumber(value)) return toFloat(asNumber(value))
   if (typeof value !== 'string') return value
   const text = value.trim()
+  if (/^[+-]?(?:nan|inf(?:inity)?)$/i.test(text)) return Number.NaN // null in JSON
   if (!/^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+)?$/.test(text)) return value
   return toFloat(Number(text.replaceAll('_', '')))
 }

@@ -24,19 +24,23 @@ const LETTERS: Readonly<Record<string, string>> = {
 
 const SYSTEM_COLUMN = /^(oid|tableoid|xmin|cmin|xmax|cmax|ctid)(_?)$/i
 
+/** Letters without their marks, and those that have no mark as the letters that stand for them: `Łódź` becomes `Lodz`. */
+export const withoutMarks = (text: string): string =>
+  text
+    .replace(/[^\x20-\x7e]/g, (letter) => LETTERS[letter] ?? letter)
+    .normalize('NFD')
+    .replace(/\p{Mn}/gu, '')
+
 /** Names databases use for themselves. */
 export const isSystemColumn = (name: string): boolean => SYSTEM_COLUMN.exec(name)?.[2] === ''
 
 /**
  * `Straße №1 (€)` becomes `Strasse__1__EUR`: letters lose their marks, the rest becomes `_`, which is trimmed at both ends, except
- * where it tells `xmin_` from a name of a database; `xmin` itself becomes `xmin_`. A name that was made this way stays as it is.
+ * where a column `xmin_` of the database must stay distinct; `xmin` itself becomes `xmin_`. A name that was made this way stays as it is.
  */
 export function columnNameFrom(text: string): string {
   if (SYSTEM_COLUMN.test(text)) return text.endsWith('_') ? text : `${text}_`
-  const name = text
-    .replace(/[^\x20-\x7e]/g, (letter) => LETTERS[letter] ?? letter)
-    .normalize('NFD')
-    .replace(/\p{Mn}/gu, '')
+  const name = withoutMarks(text)
     .replace(/[^A-Za-z0-9_]/gu, '_')
     .replace(/^_+|_+$/g, '')
   return isSystemColumn(name) ? `${name}_` : name

@@ -31,7 +31,7 @@ function convertHar(har: JsonValue): JsonObject {
   const entries = at(at(har, 'log'), 'entries')
   if (!isArray(entries)) throw new UserError("The recording has no 'log.entries': it is not a HAR file.")
   const readable = entries.flatMap(recorded)
-  const origin = mostFrequent(readable.map((entry) => entry.origin))
+  const origin = frequentName(readable.map((entry) => entry.origin))
   if (origin === undefined) throw new UserError('No request of the recording was answered with JSON that holds items.')
   const own = new Map(
     readable.filter((entry) => entry.origin === origin).map((entry) => [`${entry.request.method} ${entry.path}`, entry]),
@@ -44,7 +44,7 @@ function convertHar(har: JsonValue): JsonObject {
   return merged(rows, notes)
 }
 
-function mostFrequent(names: readonly string[]): string | undefined {
+function frequentName(names: readonly string[]): string | undefined {
   const counts = new Map<string, number>()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0]
@@ -88,7 +88,7 @@ function jsonOf(text: string): JsonValue | undefined {
   }
 }
 
-/** What every browser sends, and no API asks for. */
+/** What every browser sends, and no API requires. */
 const OF_BROWSER =
   /^(?::|sec-|user-agent$|referer$|origin$|accept(?:-|$)|cache-control$|pragma$|priority$|dnt$|upgrade-|te$|if-)/i
 

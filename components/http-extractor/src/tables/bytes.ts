@@ -30,7 +30,8 @@ export function isSmallInteger(value: number): boolean {
   return value > 0 ? (value | 0) === value : Object.is(value, 0)
 }
 
-function putInteger(bytes: Uint8Array, start: number, value: number): number {
+/** Returns where the digits end; at most ten of them. */
+export function putInteger(bytes: Uint8Array, start: number, value: number): number {
   let end = start + 1
   for (let limit = 10; limit <= value; limit *= 10) end++
   let rest = value
@@ -42,12 +43,12 @@ function putInteger(bytes: Uint8Array, start: number, value: number): number {
   return end
 }
 
-function isSurrogate(code: number): boolean {
+export function isSurrogate(code: number): boolean {
   return (code & 0xf800) === 0xd800
 }
 
 /** A character above ASCII that is one unit of UTF-16. */
-function putWide(bytes: Uint8Array, start: number, code: number): number {
+export function putWide(bytes: Uint8Array, start: number, code: number): number {
   let at = start
   if (code < 0x800) {
     bytes[at++] = 0xc0 | (code >> 6)

@@ -31,7 +31,7 @@ const report = (more: Partial<ProofReport> = {}): ProofReport => ({
     },
   ],
   passed: 5,
-  counts: { kills: 7, requests: 100 },
+  counts: { kills: 7, requests: 100, hours: 50 },
   failures: [{ file: 'a.test.ts', test: '<b>', error: '1 < 2', seed: 6, command: 'MILLRACE_SEED=6 npm test -- a.test.ts' }],
   ...more,
 })
@@ -52,14 +52,29 @@ test('every area has test files, and every fault and fuzz test is in an area tha
   )
 })
 
-test('the document has the areas of the newest report and a line for every run, which later calls keep', () => {
+test('the document has the newest result of each area and a line for every run, which later calls keep', () => {
   const first = conformanceDocument('', [report()])
-  assert.match(first, /^\| Faults \| .* \| 1 \| 5 \| 1 \| 1 \| `npm test -- tests\/faults \.faults\.test` \|$/m)
-  assert.match(first, /^\| 2026-11-18 07:00 \| abc \| 60 \| 5 \| 7 \| 100 \| 5 \| 1 \|$/m)
-  const later = report({ startedAt: '2026-11-19T07:00:00.000Z', commit: 'def', failures: [], counts: { kills: 3, requests: 1 } })
+  assert.match(
+    first,
+    /^\| Faults \| .* \| 1 \| 5 \| 1 \| 1 \| 2026-11-18 \(abc\) \| `npm test -- tests\/faults \.faults\.test` \|$/m,
+  )
+  assert.match(
+    first,
+    /^\| 2026-11-18 07:00 \| abc \| 60 \| 5 \| 7 \| 100 \| 50 \| 5 \| 1 \| 2 cores, 16 GiB, Node v24\.0\.0 \|$/m,
+  )
+  const files = [{ file: 'b.test.ts', ms: 1, passed: 4, skipped: [], failures: [] }]
+  const rounds = [{ area: 'iceberg', seed: 5, isCut: false, files }]
+  const later = report({
+    startedAt: '2026-11-19T07:00:00.000Z',
+    commit: 'def',
+    rounds,
+    failures: [],
+    counts: { kills: 3, requests: 1, hours: 8 },
+  })
   const second = conformanceDocument(first, [later])
-  assert.match(second, /In all 10 processes were killed and 101 random requests sent in 2 recorded runs\./)
-  assert.match(second, /Version 1\.0\.0 \(def\)/)
+  assert.match(second, /^2 recorded runs: 10 processes killed, 101 random requests sent, 58 hours simulated\.$/m)
+  assert.match(second, /^\| Iceberg \| .*2026-11-19 \(def\)/m)
+  assert.match(second, /^\| Faults \| .*2026-11-18 \(abc\)/m)
   assert.equal(conformanceDocument(second, []), second)
   assert.equal(conformanceDocument(second, [later]), second)
 })

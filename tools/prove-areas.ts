@@ -59,7 +59,8 @@ export const AREAS: readonly Area[] = [
   {
     id: 'simulation',
     name: 'Simulated nodes',
-    comparedWith: 'the rules of the queue, after every transaction of nodes that die, stand still and lose answers by a seed',
+    comparedWith:
+      'the rules of schedules, flows, jobs, loads and their leases, on nodes that die, stand still and lose answers by a seed',
     words: ['tests/simulation'],
     isRepeated: true,
   },

@@ -1,5 +1,9 @@
 // The report of `npm run prove`: its shape, and its page.
 
+import { spawnSync } from 'node:child_process'
+import { availableParallelism, cpus, platform, release, totalmem } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { VERSION } from '../server/src/start/version.ts'
 import { AREAS } from './prove-areas.ts'
 
 export interface ProofFile {
@@ -34,7 +38,7 @@ export interface ProofReport {
   }
   readonly rounds: readonly ProofRound[]
   readonly passed: number
-  readonly counts: { readonly kills: number; readonly requests: number }
+  readonly counts: { readonly kills: number; readonly requests: number; readonly hours: number }
   readonly failures: readonly {
     readonly file: string
     readonly test: string
@@ -43,6 +47,28 @@ export interface ProofReport {
     readonly command: string
   }[]
 }
+
+/** Where and when a run was made. */
+export const proofHead = (startedAt: Date, seed: number): Pick<ProofReport, Head> => ({
+  version: VERSION,
+  commit:
+    spawnSync('git', ['rev-parse', '--short', 'HEAD'], {
+      cwd: fileURLToPath(new URL('..', import.meta.url)),
+      encoding: 'utf8',
+    }).stdout?.trim() ?? '',
+  startedAt: startedAt.toISOString(),
+  minutes: Math.round((Date.now() - startedAt.getTime()) / 6000) / 10,
+  seed,
+  machine: {
+    system: `${platform()} ${release()}`,
+    node: process.version,
+    cores: availableParallelism(),
+    processor: cpus()[0]?.model.trim() ?? '',
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+  },
+})
+
+type Head = 'version' | 'commit' | 'startedAt' | 'minutes' | 'seed' | 'machine'
 
 export const repeatCommand = (file: string, seed: number): string => `MILLRACE_SEED=${seed} npm test -- ${file}`
 
@@ -103,7 +129,7 @@ export function htmlReport(report: ProofReport): string {
 <h1>${failures.length === 0 ? 'Nothing failed' : `${failures.length} failed`}</h1>
 <p>Millrace ${escaped(version)} (${escaped(commit)}), ${escaped(startedAt)}, ${minutes} minutes, seed ${seed}.
 ${escaped(machine.system)}, ${machine.cores} cores (${escaped(machine.processor)}), ${machine.memoryGiB} GiB, Node ${escaped(machine.node)}.</p>
-<p>${passed} tests passed, ${counts.kills} processes killed, ${counts.requests} random requests sent, ${rounds.length} rounds.</p>
+<p>${passed} tests passed, ${counts.kills} processes killed, ${counts.requests} random requests sent, ${counts.hours} hours simulated, ${rounds.length} rounds.</p>
 <table>
 ${row(['Area', 'Compared with', 'Rounds', 'Files', 'Passed', 'Skipped', 'Failed', 'Command'], 'th')}
 ${results.map((one) => row([one.name, one.comparedWith, one.rounds, one.files, one.passed, one.skipped, one.failed, one.command])).join('\n')}

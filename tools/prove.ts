@@ -1,16 +1,14 @@
 // `npm run prove -- --minutes 60 [--seed N] [--only faults,fuzz] [--report FOLDER]`: every area once, then fault and fuzz tests in rounds, each
 // with a seed of its own, until the time is over. The report lists what ran, what failed, and how to repeat it.
 
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism, cpus, platform, release, totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { VERSION } from '../server/src/start/version.ts'
 import { AREAS, type Area } from './prove-areas.ts'
-import { htmlReport, type ProofFile, type ProofReport, type ProofRound, repeatCommand } from './prove-report.ts'
+import { htmlReport, type ProofFile, type ProofReport, type ProofRound, proofHead, repeatCommand } from './prove-report.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -45,7 +43,7 @@ const report = reportOf(rounds)
 writeFileSync(join(folder, 'report.json'), `${JSON.stringify(report, null, 2)}\n`)
 writeFileSync(join(folder, 'report.html'), htmlReport(report))
 console.log(
-  `\n${report.passed} passed, ${report.failures.length} failed, ${report.counts.kills} kills, ${report.counts.requests} requests.`,
+  `\n${report.passed} passed, ${report.failures.length} failed, ${report.counts.kills} kills, ${report.counts.requests} requests, ${report.counts.hours} simulated hours.`,
 )
 for (const { file, test, command } of report.failures) console.log(`FAILED ${file}: ${test}\n  ${command}`)
 console.log(`Report: ${join(folder, 'report.html')}`)
@@ -80,23 +78,11 @@ function reportOf(all: readonly ProofRound[]): ProofReport {
       failed.map(({ name, error }) => ({ file, test: name, error, seed: roundSeed, command: repeatCommand(file, roundSeed) })),
     ),
   )
-  const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).stdout?.trim() ?? ''
   return {
-    version: VERSION,
-    commit,
-    startedAt: startedAt.toISOString(),
-    minutes: Math.round((Date.now() - startedAt.getTime()) / 6000) / 10,
-    seed,
-    machine: {
-      system: `${platform()} ${release()}`,
-      node: process.version,
-      cores: availableParallelism(),
-      processor: cpus()[0]?.model.trim() ?? '',
-      memoryGiB: Math.round(totalmem() / 2 ** 30),
-    },
+    ...proofHead(startedAt, seed),
     rounds: all,
     passed: all.flatMap(({ files }) => files).reduce((sum, { passed }) => sum + passed, 0),
-    counts: { kills: counted('kills'), requests: counted('requests') },
+    counts: { kills: counted('kills'), requests: counted('requests'), hours: counted('hours') },
     failures,
   }
 }

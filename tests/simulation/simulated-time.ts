@@ -1,14 +1,23 @@
 // A time that passes only when something happens in it. Timers of the process belong to it while a simulation runs, so that hours take
 // milliseconds, and the same seed gives the same order of everything.
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { syncBuiltinESMExports } from 'node:module'
 import timersPromises from 'node:timers/promises'
 import { createChance } from '../support/chance.ts'
 
 interface Due {
-  readonly at: number
+  at: number
   readonly order: number
   readonly act: () => void
+  /** Timers of a process that is dead do nothing. */
+  readonly owner: Process | undefined
+  /** Stays at its time when time is skipped. */
+  readonly isPlanned: boolean
+}
+
+interface Process {
+  readonly isDead: boolean
 }
 
 export type SimulatedTime = ReturnType<typeof createSimulatedTime>
@@ -20,9 +29,10 @@ export function createSimulatedTime(seed: number, startMs: number) {
   let count = 0
   let inFlight = 0
   let steps = 0
+  const owners = new AsyncLocalStorage<Process | undefined>()
 
-  function at(time: number, act: () => void): Due {
-    const entry = { at: Math.max(time, now), order: count++, act }
+  function at(time: number, act: () => void, isPlanned = false): Due {
+    const entry = { at: Math.max(time, now), order: count++, act, owner: isPlanned ? undefined : owners.getStore(), isPlanned }
     // Sorted by time: most of what is added comes last.
     let place = due.length
     while (place > 0 && due[place - 1]!.at > entry.at) place--
@@ -52,7 +62,7 @@ export function createSimulatedTime(seed: number, startMs: number) {
     await turn()
   }
 
-  /** Goes on until the condition holds; false if `limitMs` pass before. */
+  /** Continues until the condition holds; false if `limitMs` pass before. */
   async function runUntil(isDone: () => boolean | Promise<boolean>, limitMs: number): Promise<boolean> {
     const end = now + limitMs
     for (;;) {
@@ -64,10 +74,18 @@ export function createSimulatedTime(seed: number, startMs: number) {
       }
       due.shift()
       now = next.at
+      if (next.owner?.isDead) continue
       steps++
-      next.act()
+      owners.run(next.owner, next.act)
       await settle()
     }
+  }
+
+  /** Every process stands still for so long: what is due later moves, what was planned for a time does not. Not beyond what was planned. */
+  function skip(ms: number): void {
+    now += ms
+    for (const entry of due) if (!entry.isPlanned) entry.at += ms
+    due.sort((a, b) => a.at - b.at || a.order - b.order)
   }
 
   const setTimer = (act: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
@@ -112,6 +130,12 @@ export function createSimulatedTime(seed: number, startMs: number) {
     between: (least: number, greatest: number): number => least + Math.floor(random() * (greatest - least + 1)),
     after: (ms: number, act: () => void): void => void at(now + ms, act),
     sleep: (ms: number): Promise<void> => new Promise((resolve) => void at(now + ms, resolve)),
+    /** At this time, also when time is skipped. */
+    plan: (time: number, act: () => void): void => void at(time, act, true),
+    nextPlanned: (): number => due.find(({ isPlanned }) => isPlanned)?.at ?? Number.POSITIVE_INFINITY,
+    skip,
+    /** Timers that `work` sets end with the process. */
+    ownedBy: <T>(owner: Process, work: () => T): T => owners.run(owner, work),
     outside,
     runUntil,
     /** Nothing that is still due will happen. */

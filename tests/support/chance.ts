@@ -1,5 +1,5 @@
 // The randomness of fault and fuzz tests. MILLRACE_SEED repeats it; what else happens on the machine at the same moments cannot be repeated.
-// Kills and requests are counted for `npm run prove`, in the file that MILLRACE_COUNTS names.
+// Kills, requests and simulated hours are counted for `npm run prove`, in the file that MILLRACE_COUNTS names.
 
 import { appendFileSync } from 'node:fs'
 
@@ -19,7 +19,7 @@ export function createChance(seed: number): () => number {
 export const chance = createChance(SEED)
 
 /** One line of `what` with a number; counted by tools/prove.ts. */
-export function count(what: 'kills' | 'requests', number = 1): void {
+export function count(what: 'kills' | 'requests' | 'hours', number = 1): void {
   const file = process.env.MILLRACE_COUNTS
   if (file !== undefined) appendFileSync(file, `${what} ${number}\n`)
 }

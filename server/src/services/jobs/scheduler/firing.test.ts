@@ -1,4 +1,4 @@
-// Firing on both databases, with a virtual clock. The queue and the configurations are the smallest fillings of the interfaces the module asks
+// Firing on both databases, with a virtual clock. The queue and the configurations are the smallest implementations of the interfaces the module needs
 // for; the whole road over HTTP is tests/conformance/scheduler.test.ts.
 
 import assert from 'node:assert/strict'
@@ -150,6 +150,22 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
     }
   }
 
+  test('accepted schedules are activated by a token that may change everything; a changed one only if it was active', async () => {
+    const { scheduler, actor, put, configurations } = await setUp('0 6 * * *')
+    put(SCHEDULER, 'wrong', { schedule: {}, target: {} })
+    put(SCHEDULER, '2', configurations.get(`${SCHEDULER}/1`)?.configuration)
+    const accepted = [
+      { configurationId: 'wrong', isNew: true },
+      { configurationId: '1', isNew: true },
+      { configurationId: '2', isNew: false },
+    ]
+    const active = async () => (await scheduler.list(actor, {})).map(({ record }) => record.configurationId)
+    await scheduler.follow({ ...actor, isMasterToken: false }, accepted)
+    assert.deepEqual(await active(), [])
+    await scheduler.follow(actor, accepted)
+    assert.deepEqual(await active(), ['1'])
+  })
+
   test('a schedule fires in its due minute, once, and says so', async () => {
     const s = await setUp('*/5 * * * *')
     await s.activate()
@@ -191,7 +207,7 @@ await onBothDatabases('firing', ({ db, inTransaction }) => {
     }
     assert.equal(s.now().toISOString(), '2026-05-01T12:02:00.000Z')
     assert.equal(s.jobs.length, 1)
-    await s.activate() // planned anew while the clock stands before what has already run
+    await s.activate() // planned again while the clock is before what has already run
     await s.tick()
     assert.equal(s.jobs.length, 1)
     s.setTime('2026-05-01T12:09:00Z')

@@ -127,7 +127,7 @@ export function createFiring(deps: FiringDeps) {
         await store.forgetExecutions(trx, record.id, new Date(now.getTime() - EXECUTIONS_KEPT_MS), LISTED_EXECUTIONS)
       }
       await store.setNextRun(trx, record.id, decision.next)
-      await deps.recordChange(trx, firedChange(record))
+      await deps.recordChange(trx, [firedChange(record)])
     }
     return count
   }

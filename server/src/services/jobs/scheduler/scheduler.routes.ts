@@ -42,11 +42,11 @@ const ScheduleView = Type.Object(
 
 const PlannedRunView = Type.Object({
   executionTime: Type.String(),
-  dst: Type.Union([Type.String(), Type.Null()], { description: 'What daylight saving did to this run, if anything.' }),
+  dst: Type.Union([Type.String(), Type.Null()], { description: 'Effect of daylight saving time on this run, if any.' }),
 })
 
 const ById = Type.Object({ id: numberedId('schedule') })
-const Count = Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_UPCOMING, description: 'How many runs; 10 by default.' }))
+const Count = Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_UPCOMING, description: 'Number of runs; 10 by default.' }))
 
 export function schedulerRoutes(
   scheduler: Scheduler,
@@ -68,7 +68,7 @@ export function schedulerRoutes(
             configurationId: Type.String({
               minLength: 1,
               maxLength: 255,
-              description: 'Configuration of the scheduler component that holds the schedule.',
+              description: 'Configuration of the scheduler component with the schedule.',
             }),
             configurationVersionId: Type.Optional(
               Type.String({ description: 'The version to activate; the current one by default.' }),
@@ -149,7 +149,7 @@ export function schedulerRoutes(
       {
         config: {
           operation: 'scheduler.refreshToken',
-          summary: 'Give the token of a schedule a new value (master token)',
+          summary: 'Refresh the token of a schedule (master token)',
           needs: 'master',
           refusal: 'scheduler.masterTokenNeeded',
         },
@@ -161,7 +161,7 @@ export function schedulerRoutes(
     app.get(
       '/scheduler/schedules/:id/next',
       {
-        config: { operation: 'scheduler.next', summary: 'The next runs of a schedule', needs: 'component' },
+        config: { operation: 'scheduler.next', summary: 'Next runs of a schedule', needs: 'component' },
         schema: { params: ById, querystring: Type.Object({ count: Count }), response: { 200: Type.Array(PlannedRunView) } },
       },
       async (req) => (await scheduler.next(req.actor, scheduleId(req.params.id), req.query.count ?? 10)).map(runView),
@@ -172,18 +172,23 @@ export function schedulerRoutes(
       {
         config: {
           operation: 'scheduler.preview',
-          summary: 'The next runs an expression would have',
+          summary: 'Next runs of a cron expression',
           needs: 'token',
           onlyReads: true,
         },
         schema: {
           body: Type.Object(
             {
-              cronTab: Type.String({ maxLength: 255, description: 'Five fields of cron.', examples: ['0 6 * * 1-5'] }),
+              cronTab: Type.String({
+                maxLength: 255,
+                description: 'Cron expression with five fields.',
+                examples: ['0 6 * * 1-5'],
+              }),
               timezone: Type.Optional(Type.String({ maxLength: 255, description: 'Name of a time zone; UTC by default.' })),
               dst: Type.Optional(
                 Type.Union([Type.Literal('once'), Type.Literal('skip'), Type.Literal('every')], {
-                  description: 'What happens to runs in an hour that daylight saving leaves out or repeats; `once` by default.',
+                  description:
+                    'Handling of runs in an hour that is skipped or repeated by daylight saving time; `once` by default.',
                 }),
               ),
               count: Count,

@@ -22,10 +22,10 @@ export function runStatsRoutes({ jobs, filesOfRun }: RunStatsDeps): FastifyPlugi
     app.get(
       '/v2/storage/stats',
       {
-        config: { operation: 'stats.get', summary: 'Tables and files of a run, in numbers', needs: 'token' },
+        config: { operation: 'stats.get', summary: 'Statistics of the tables and files of a run', needs: 'token' },
         schema: {
           querystring: Type.Object({
-            runId: Type.Optional(Type.String({ maxLength: 255, description: 'Run whose tables and files are counted.' })),
+            runId: Type.Optional(Type.String({ maxLength: 255, description: 'Id of the run.' })),
           }),
           response: { 200: Type.Object({ tables: Type.Unknown(), files: Type.Unknown() }) },
         },

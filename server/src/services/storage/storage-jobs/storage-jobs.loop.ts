@@ -32,7 +32,7 @@ export interface StorageJobsLoopDeps {
   readonly inTransaction: <T>(work: (trx: Trx) => Promise<T>) => Promise<T>
   readonly clock: Clock
   readonly log: Pick<FastifyBaseLogger, 'info' | 'warn' | 'error'>
-  /** True when this process is the only one there can be (SQLite): what others left running is taken over at start. */
+  /** True when this process is the only one there can be (SQLite): what others left running is adopted at start. */
   readonly onlyNode: boolean
   /** The name under which this process renews its lease. */
   readonly worker?: string
@@ -92,7 +92,7 @@ export function createStorageJobsLoop({
   }
 
   /**
-   * A job whose work is known to this process only (a file of a component's data folder): it queues for its locks like any other, runs
+   * A job whose work is held by this process only (a file of a component's data folder): it queues for its locks like any other, runs
    * here, and fails if this process ends. Resolves with the finished job.
    */
   async function runInline(requester: Requester, job: NewStorageJob, run: JobHandler): Promise<StorageJob> {
@@ -189,7 +189,7 @@ export function createStorageJobsLoop({
     return Promise.race([everyone, late]).finally(() => clearTimeout(timeout))
   }
 
-  /** Prolongs leases, takes over what is lost, claims what waits. */
+  /** Prolongs leases, adopts lost jobs, claims what waits. */
   async function tick(): Promise<void> {
     const now = clock.now().getTime()
     if (now - lastBeat >= leaseMs / 4 || now < lastBeat) {
@@ -201,7 +201,7 @@ export function createStorageJobsLoop({
 
   async function beat(): Promise<void> {
     if (running.size === 0 && inline.size === 0) return
-    const held = await inTransaction((trx) => store.heartbeat(trx, worker, leaseEnd()))
+    const held = await inTransaction((trx) => store.heartbeat(trx, worker, [...running.keys()], leaseEnd()))
     for (const [id, run] of running) if (held.get(id) !== run.attempt) run.abort.abort()
   }
 
@@ -231,8 +231,7 @@ export function createStorageJobsLoop({
     const open = { heavy: free('heavy'), light: free('light') }
     const operations = [...handlers].filter(([, { lane }]) => open[lane]).map(([name]) => name)
     if (operations.length === 0) return false
-    const own = [...running.keys(), ...inline.keys()]
-    const request = { worker, running: own, operations, now: clock.now().getTime(), leaseUntil: leaseEnd() }
+    const request = { worker, running: [...running.keys()], operations, now: clock.now().getTime(), leaseUntil: leaseEnd() }
     try {
       const row = await inTransaction(async (trx) => (await store.takeOver(trx, request)) ?? (await store.claim(trx, request)))
       if (!row) return false
@@ -264,7 +263,7 @@ export function createStorageJobsLoop({
       await perform(job, row, abort.signal)
     } catch (error) {
       await afterFailure(job, row, error, abort, storeAwaySince).catch((err: unknown) =>
-        // The lease ends and the job is taken over: nothing is lost.
+        // The lease ends and another node adopts the job: nothing is lost.
         log.error({ err, jobId: job.id }, 'the end of a storage job could not be saved'),
       )
     }

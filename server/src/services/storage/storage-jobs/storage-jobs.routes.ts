@@ -19,11 +19,11 @@ const moment = (which: string) =>
   )
 const statuses = (description: string) => Type.Optional(Type.Union([Type.Array(Type.String()), Type.String()], { description }))
 const ListQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ description: 'At most this many; 20 by default.' })),
+  limit: Type.Optional(Type.Integer({ description: 'Maximum number of items; 20 by default.' })),
   offset: Offset,
   runId: Type.Optional(Type.String({ maxLength: 255, description: 'Only jobs of this run.' })),
   storage_job_status: statuses('Only jobs with one of these statuses: waiting, processing, success, error.'),
-  excluded_storage_job_status: statuses('Only jobs with none of these statuses.'),
+  excluded_storage_job_status: statuses('Only jobs without these statuses.'),
   created_time: moment('created at'),
   created_time_from: moment('created at or after'),
   created_time_to: moment('created at or before'),

@@ -266,7 +266,11 @@ export function createStorageJobsStore(database: Db) {
         .where((e) =>
           e.or([
             e('worker', 'is', null),
-            e.and([e('worker', '=', request.worker), e('id', 'not in', [NO_JOB, ...request.running])]),
+            e.and([
+              e('worker', '=', request.worker),
+              e('status', '=', 'processing'), // an inline job that waits for its locks is not lost
+              e('id', 'not in', [NO_JOB, ...request.running]),
+            ]),
             e.and([e('worker', '!=', request.worker), isSilent('storage_job.worker', request.now)]),
           ]),
         )
@@ -293,7 +297,7 @@ export function createStorageJobsStore(database: Db) {
         .executeTakeFirst()
     },
 
-    /** One more try by the same worker; the attempt rises as if another had taken over. */
+    /** One more try by the same worker; the attempt rises as if another worker had adopted the job. */
     tryAgain: (
       trx: Trx,
       { id, attempt, loss, leaseUntil }: { id: number; attempt: number; loss: 0 | 1; leaseUntil: number },
@@ -307,13 +311,22 @@ export function createStorageJobsStore(database: Db) {
         .returningAll()
         .executeTakeFirst(),
 
-    /** Prolongs every lease of this worker; answers which jobs it still has. */
-    heartbeat: async (trx: Trx, worker: string, leaseUntil: number): Promise<ReadonlyMap<number, number>> => {
+    /**
+     * Prolongs the leases of the jobs that this worker runs or is about to run; returns which it still has. A job that was claimed without
+     * the worker knowing it, because the answer was lost, is neither: its lease ends.
+     */
+    heartbeat: async (
+      trx: Trx,
+      worker: string,
+      running: readonly number[],
+      leaseUntil: number,
+    ): Promise<ReadonlyMap<number, number>> => {
       const rows = await withTables<Tables>(trx)
         .updateTable('storage_job')
         .set({ lease_until: leaseUntil })
         .where('ended_at', 'is', null)
         .where('worker', '=', worker)
+        .where((e) => e.or([e('status', '=', 'waiting'), e('id', 'in', [NO_JOB, ...running])]))
         .returning(['id', 'attempt'])
         .execute()
       return new Map(rows.map((row) => [row.id, row.attempt]))

@@ -21,7 +21,7 @@ let benches = 0
 /** Tests drive tick() themselves; a node that is not ticked is a node that hangs. */
 const NEVER = 2 ** 30
 
-/** A clock the test moves, two projects, and as many nodes as it asks for. */
+/** A clock the test moves, two projects, and as many nodes as it needs. */
 async function bench(metadata: MetadataDb) {
   // What one test leaves in the queue is no work for another.
   const work = `work${++benches}`
@@ -30,14 +30,19 @@ async function bench(metadata: MetadataDb) {
   const clock = { now: () => new Date(nowMs) }
   const { db } = metadata
   let cuts = 0
-  const inTransaction: MetadataDb['inTransaction'] = (run) =>
-    metadata.inTransaction(async (trx) => {
+  let isAnswerLost = (_result: unknown): boolean => false
+  const inTransaction: MetadataDb['inTransaction'] = async (run) => {
+    const committed = await metadata.inTransaction(async (trx) => {
       const isCut = cuts > 0
       if (isCut) cuts--
       const result = await run(trx)
       if (isCut) await sql`select pg_terminate_backend(pg_backend_pid())`.execute(trx)
       return result
     })
+    if (!isAnswerLost(committed)) return committed
+    isAnswerLost = () => false
+    throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' })
+  }
   const jobs = createStorageJobs({ db, inTransaction, clock })
   const newProject = async (): Promise<Requester> => {
     const { id } = await withTables<ProjectTable>(db)
@@ -67,7 +72,11 @@ async function bench(metadata: MetadataDb) {
   const cutNext = (count: number) => {
     cuts = count
   }
-  return { jobs, newProject, node, advance, work, record, cutNext }
+  /** The first transaction with such a result is committed, and its answer gets lost. */
+  const loseAnswer = (isLost: (result: unknown) => boolean) => {
+    isAnswerLost = isLost
+  }
+  return { jobs, newProject, node, advance, work, record, cutNext, loseAnswer }
 }
 
 /** Something to wait for, opened by the test. */
@@ -386,13 +395,51 @@ await onBothDatabases('storage jobs', (metadata) => {
       return new Promise(() => {})
     })
     await here.tick()
-    await began.opened // its lease is from before the time goes on
+    await began.opened // its lease is from before the time moves
     advance(60_000)
     await elsewhere.tick()
     assert.equal((await orphan).error?.code, 'storage.jobs.workerLost')
     await elsewhere.stop()
     await here.stop({ patienceMs: 1 })
   })
+
+  for (const isInline of [true, false])
+    test(`${isInline ? 'an inline' : 'a'} job whose claim was committed without an answer is run by its busy worker`, async (t) => {
+      const { jobs, newProject, node, advance, work, record, loseAnswer } = await bench(metadata)
+      const requester = await newProject()
+      let runs = 0
+      const busy = gate()
+      const loop = node(async ({ job }) => {
+        if (job.operationName === record) return busy.opened.then(() => undefined)
+        runs++
+      })
+      t.after(() => {
+        busy.open()
+        return loop.stop()
+      })
+      await loop.start()
+      await jobs.create(requester, { operationName: record })
+      await loop.tick() // from here on it always has a job to keep alive
+      loseAnswer((result) => {
+        const row = result as { operation_name?: string; status?: string } | undefined
+        return row?.operation_name === work && row.status === 'processing'
+      })
+      const order = { operationName: work }
+      const end = isInline
+        ? loop.runInline(requester, order, async () => {
+            runs++
+            return undefined
+          })
+        : jobs.create(requester, order).then(({ projectId, id }) => jobs.waitFor(projectId, id, { pollMs: 5 }))
+      await loop.tick().catch(() => {})
+      for (let n = 0; n < 6; n++) {
+        await new Promise((resolve) => setImmediate(resolve))
+        advance(10_000)
+        await loop.tick().catch(() => {})
+      }
+      assert.equal(runs, 1)
+      assert.equal((await end).status, 'success')
+    })
 
   test('many nodes claim from one queue and every job runs exactly once', async (t) => {
     const { jobs, newProject, node, work } = await bench(metadata)

@@ -21,6 +21,7 @@ export function createAgentGuardsModule({ core, branches, configurations }: Agen
     ...createAgentGuards({
       ...{ db, inTransaction, clock },
       contents: async (projectId) => configurations.contents(projectId, await branches.defaultId(projectId)),
+      contentsOfBranch: configurations.contents,
     }),
     /** Calls of a token on a day, counted and limited. */
     budget: createBudgets({ inTransaction, clock }),

@@ -2,6 +2,7 @@
 
 import type { Kysely, Selectable } from 'kysely'
 import { type Db, type Trx, withTables } from '../../../engines/metadata-db/dialects.ts'
+import { statement } from '../../../engines/metadata-db/statement.ts'
 
 interface Tables {
   agent_seen: { project_id: number; token_id: number; hash: string; seen_at: number }
@@ -66,6 +67,26 @@ export async function listSeen(
       found.add(hash)
   return found
 }
+
+/** Runs with every change of every token. */
+const seenSince = statement((db, { projectId, tokenId, hash, since }: SeenSince) =>
+  tables(db)
+    .selectFrom('agent_seen')
+    .select('seen_at')
+    .where('project_id', '=', projectId)
+    .where('token_id', '=', tokenId)
+    .where('hash', '=', hash)
+    .where('seen_at', '>', since),
+)
+
+interface SeenSince {
+  readonly projectId: number
+  readonly tokenId: number
+  readonly hash: string
+  readonly since: number
+}
+
+export const wasSeen = async (db: Db, seen: SeenSince): Promise<boolean> => (await seenSince(db, seen)).length > 0
 
 export async function deleteSeenBefore(trx: Trx, before: number): Promise<void> {
   await tables(trx).deleteFrom('agent_seen').where('seen_at', '<', before).execute()

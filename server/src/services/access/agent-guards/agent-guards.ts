@@ -1,8 +1,8 @@
 // Rules for tokens that agents use over /mcp.
 //  1. What a tool returned from data is remembered as fingerprints: whole values, and the addresses, hosts and mail addresses in them.
 //  2. A token that has read data within a day adds no host and no recipient that production does not have, adds no value of that data to
-//     what requests send, and gives no access (tokens, links, shared buckets, invitations), unless a person allows it. This holds for every
-//     request of the token, over /mcp or not. Tokens that only propose are reviewed instead.
+//     what requests send, adds no value that was encrypted elsewhere, and gives no access (tokens, links, shared buckets, invitations),
+//     unless a person allows it. This holds for every request of the token, over /mcp or not. Tokens that only propose are reviewed instead.
 //  3. Some calls need a person each time: deletes, and schedules that run often. A leave is for one call with the same arguments.
 //  4. A request is decided once, within a day, by someone else: a signed-in person, or another token that is not an agent's. A secret for
 //     an agent that a person signed in is entered by that person.
@@ -21,8 +21,9 @@ import {
   listRequests,
   listSeen,
   moveRequest,
+  wasSeen,
 } from './agent-guards.store.ts'
-import { foundInAll, MAX_SENT, outgoingIn, partsOf, sentValuesIn } from './outgoing.ts'
+import { ciphersIn, foundInAll, MAX_SENT, outgoingIn, partsOf, sentValuesIn } from './outgoing.ts'
 
 export interface AgentGuardsDeps {
   readonly db: Db
@@ -30,6 +31,8 @@ export interface AgentGuardsDeps {
   readonly clock: Clock
   /** Texts of everything that production is configured with. */
   readonly contents: (projectId: number) => Promise<readonly string[]>
+  /** The same of a branch. */
+  readonly contentsOfBranch: (projectId: number, branchId: number) => Promise<readonly string[]>
 }
 
 const DAY_MS = 86_400_000
@@ -56,8 +59,8 @@ export function createAgentGuards(deps: AgentGuardsDeps) {
     })
   }
 
-  const hasRead = async ({ projectId, tokenId }: Actor): Promise<boolean> =>
-    (await listSeen(db, projectId, tokenId, [ANY], now() - DAY_MS)).has(ANY)
+  const hasRead = ({ projectId, tokenId }: Actor): Promise<boolean> =>
+    wasSeen(db, { projectId, tokenId, hash: ANY, since: now() - DAY_MS })
 
   /** Which part of each text the token has read before; undefined where it has read none. */
   async function copiedIn(
@@ -70,13 +73,15 @@ export function createAgentGuards(deps: AgentGuardsDeps) {
     return parts.map((some) => some.find((part) => seen.has(hashOf(part))))
   }
 
-  /** Rule 2. `texts`: of the request, JSON or another text. `gives`: what it gives others access by, such as `a token`. */
-  async function checkChange(actor: Actor, texts: readonly string[], gives: string | undefined): Promise<void> {
+  /** Rule 2. */
+  async function checkChange(actor: Actor, { branchId, textsOf, gives }: GuardedChange): Promise<void> {
     if (actor.onlyProposes || !(await hasRead(actor))) return
+    const texts = textsOf()
+    const ciphers = texts.flatMap(ciphersIn)
     const named = texts.flatMap(outgoingIn)
     const values = new Set(texts.flatMap(sentValuesIn)).difference(new Set(named)) // a host is no value
     const copied = await readToday(actor, [...values])
-    if (named.length === 0 && copied.length === 0 && gives === undefined) return
+    if (named.length === 0 && copied.length === 0 && ciphers.length === 0 && gives === undefined) return
     const given = (await listRequests(db, actor.projectId, now() - HOUR_MS, actor.tokenId)).filter(
       ({ kind, state }) => kind === 'allow' && state === 'allowed',
     )
@@ -85,6 +90,18 @@ export function createAgentGuards(deps: AgentGuardsDeps) {
     const hosts = named.filter((one) => !allowed.has(one))
     const sent = copied.filter((one) => !allowed.has(subjectOf(one)))
     if (hosts.length > 0 || sent.length > 0) await checkKnown(actor.projectId, hosts, sent)
+    const sealed = ciphers.filter((one) => !allowed.has(sealedSubject(one)))
+    if (sealed.length > 0) await checkSealed(actor.projectId, branchId, sealed)
+  }
+
+  /** An address can be hidden in a value that was encrypted before it is sent: what no configuration has needs a person. */
+  async function checkSealed(projectId: number, branchId: number, ciphers: readonly string[]): Promise<void> {
+    const known = await foundInAll(await deps.contents(projectId), ciphersIn)
+    const left = ciphers.filter((one) => !known.has(one))
+    if (left.length === 0) return
+    const ofBranch = await foundInAll(await deps.contentsOfBranch(projectId, branchId), ciphersIn)
+    const unknown = left.find((one) => !ofBranch.has(one))
+    if (unknown !== undefined) throw needsPerson(sealedSubject(unknown))
   }
 
   /** What production has already is no harm. */
@@ -146,7 +163,7 @@ export function createAgentGuards(deps: AgentGuardsDeps) {
     return found
   }
 
-  /** Of the agent itself: what came of what it asked for. */
+  /** Of the agent itself: what became of its requests. */
   async function ownRequest(actor: Actor, id: string): Promise<AgentRequest> {
     const found = await get(actor, id)
     if (found.token_id !== actor.tokenId) throw new PlatformError('agents.requestNotFound', { id: id.slice(0, 40) })
@@ -175,7 +192,19 @@ export function createAgentGuards(deps: AgentGuardsDeps) {
   return { remember, copiedIn, checkChange, request, ownRequest, useLeave, list, toDecide, decide }
 }
 
+/** A change that can carry data out of the project. */
+export interface GuardedChange {
+  readonly branchId: number
+  /** Of the request: JSON or another text. */
+  readonly textsOf: () => readonly string[]
+  /** What it gives others access by, such as `a token`. */
+  readonly gives: string | undefined
+}
+
 const MAX_SHOWN = 60
+const SHOWN_OF_CIPHER = 12
+const sealedSubject = (cipher: string): string =>
+  `an encrypted value that no configuration has (it ends with ${cipher.slice(-SHOWN_OF_CIPHER)})`
 const subjectOf = (value: string): string =>
   `to send the value "${value.replaceAll(/\s+/g, ' ').slice(0, MAX_SHOWN)}", which it has read in data`
 

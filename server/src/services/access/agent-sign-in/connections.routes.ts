@@ -23,8 +23,7 @@ export interface ConnectionsRoutesDeps {
 }
 
 const ScopeName = Type.Union([Type.Literal('read'), Type.Literal('propose'), Type.Literal('write')], {
-  description:
-    '`read`: looks and queries. `propose`: also proposes changes, which a person accepts. `write`: also changes and runs.',
+  description: '`read`: read and query. `propose`: also propose changes, which a person accepts. `write`: also change and run.',
 })
 const View = Type.Object(
   {
@@ -32,7 +31,7 @@ const View = Type.Object(
     client: Type.Object({ id: Type.String(), name: Type.String() }),
     scope: Type.String(),
     person: Type.Object({ id: Type.Integer() }),
-    tokenId: Type.Integer({ description: 'The token that events and budgets name.' }),
+    tokenId: Type.Integer({ description: 'Token of the connection, as shown in events and daily limits.' }),
     created: Timestamp,
     lastUsed: Nullable(Timestamp),
     expires: Timestamp,
@@ -56,7 +55,7 @@ export function connectionsRoutes({ signIn, people }: ConnectionsRoutesDeps): Fa
       {
         config: {
           operation: 'agentConnections.describe',
-          summary: 'What a client asks a signed-in person for',
+          summary: 'The access that a client requests from the signed-in user',
           needs: 'session',
           validationCode: 'validation.failed',
         },
@@ -67,9 +66,9 @@ export function connectionsRoutes({ signIn, people }: ConnectionsRoutesDeps): Fa
               client: Type.Object({
                 name: Type.String(),
                 host: Nullable(
-                  Type.String({ description: 'The host that describes the client; null: its name is its own claim.' }),
+                  Type.String({ description: 'Host of the metadata document of the client; null if its name is not verified.' }),
                 ),
-                redirectHost: Type.String({ description: 'Where the person is led afterwards.' }),
+                redirectHost: Type.String({ description: 'Redirect URI after the decision.' }),
               }),
               scope: ScopeName,
               projects: Type.Array(Type.Object({ id: Type.Integer(), name: Type.String(), role: Type.String() })),
@@ -92,14 +91,14 @@ export function connectionsRoutes({ signIn, people }: ConnectionsRoutesDeps): Fa
       {
         config: {
           operation: 'agentConnections.decide',
-          summary: 'Allow or refuse what a client asks for; the answer is the address that the browser goes to',
+          summary: 'Grant or deny the access that a client requests; returns the redirect URL',
           needs: 'session',
           validationCode: 'validation.failed',
         },
         schema: {
           body: Type.Object({
             request: Type.Object(AuthorizationFields, { description: 'The query that the client sent.' }),
-            isAllowed: Type.Boolean({ description: 'False refuses it.' }),
+            isAllowed: Type.Boolean({ description: 'False: refuse.' }),
             projectId: Type.Optional(Type.Integer({ description: 'The project that the agent works in.' })),
             scope: Type.Optional(ScopeName),
           }),
@@ -128,7 +127,7 @@ export function connectionsRoutes({ signIn, people }: ConnectionsRoutesDeps): Fa
       {
         config: {
           operation: 'agentConnections.list',
-          summary: 'Agents that people signed in with OAuth, the newest first',
+          summary: 'List agents that users signed in with OAuth, newest first',
           needs: 'project',
           branch: 'refused',
         },

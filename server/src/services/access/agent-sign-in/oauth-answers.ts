@@ -11,14 +11,14 @@ export const challengeOf = ({ baseUrl }: Pick<FastifyRequest, 'baseUrl'>, scope:
   `Bearer ${error === undefined ? '' : `error="${error}", `}scope="${scope}", resource_metadata="${baseUrl}/.well-known/oauth-protected-resource/mcp"`
 
 export const AuthorizationFields = {
-  client_id: optionalText('Id of the client: an https address of its document, or one that was registered.'),
-  redirect_uri: optionalText('Where the answer goes: one of the addresses of the client.'),
-  response_type: optionalText('Always code.'),
-  code_challenge: optionalText('The challenge of PKCE.'),
-  code_challenge_method: optionalText('Always S256.'),
+  client_id: optionalText('Client id: the https URL of its metadata document, or a registered id.'),
+  redirect_uri: optionalText('Redirect URI: one of those of the client.'),
+  response_type: optionalText('Always `code`.'),
+  code_challenge: optionalText('PKCE challenge.'),
+  code_challenge_method: optionalText('Always `S256`.'),
   scope: optionalText(`Separated by blanks: ${SCOPES.join(', ')}. Default: read.`),
-  state: optionalText('Returned as it is.'),
-  resource: optionalText('The address of /mcp (RFC 8707).'),
+  state: optionalText('Returned unchanged.'),
+  resource: optionalText('URL of `/mcp` (RFC 8707).'),
 }
 
 /** With the issuer, so that a client notices an answer of another server (RFC 9207). */

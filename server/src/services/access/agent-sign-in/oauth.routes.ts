@@ -28,7 +28,10 @@ export function oauthRoutes({ signIn, register }: OauthRoutesDeps): FastifyPlugi
       app.get(
         path,
         {
-          config: config(path.endsWith('/mcp') ? 'resourceOfMcp' : 'resource', 'Who issues tokens for /mcp (RFC 9728)'),
+          config: config(
+            path.endsWith('/mcp') ? 'resourceOfMcp' : 'resource',
+            'Metadata of the protected resource /mcp (RFC 9728)',
+          ),
           schema: { response: { 200: Anything } },
         },
         async (req) => ({
@@ -43,7 +46,10 @@ export function oauthRoutes({ signIn, register }: OauthRoutesDeps): FastifyPlugi
 
     app.get(
       '/.well-known/oauth-authorization-server',
-      { config: config('server', 'How agents are signed in (RFC 8414)'), schema: { response: { 200: Anything } } },
+      {
+        config: config('server', 'Metadata of the authorization server for agents (RFC 8414)'),
+        schema: { response: { 200: Anything } },
+      },
       async ({ baseUrl }) => ({
         issuer: baseUrl,
         authorization_endpoint: `${baseUrl}${PLACE}/authorize`,
@@ -66,7 +72,7 @@ export function oauthRoutes({ signIn, register }: OauthRoutesDeps): FastifyPlugi
     app.get(
       `${PLACE}/authorize`,
       {
-        config: config('authorize', 'Begin the sign-in of an agent; a browser is led to the console'),
+        config: config('authorize', 'Start the sign-in of an agent; redirects the browser to the console'),
         schema: { querystring: Type.Object(AuthorizationFields), response: { 302: Type.Null() } },
       },
       async (req, reply) => {
@@ -89,11 +95,11 @@ export function oauthRoutes({ signIn, register }: OauthRoutesDeps): FastifyPlugi
       `${PLACE}/token`,
       {
         config: {
-          ...config('token', 'Exchange a code, or a refresh token, for an access token'),
+          ...config('token', 'Exchange an authorization code or a refresh token for an access token'),
           body: 'text',
           consumes: ['application/x-www-form-urlencoded'],
         },
-        schema: { body: Type.Unknown({ description: 'The form of RFC 6749.' }), response: { 200: Anything, 400: Anything } },
+        schema: { body: Type.Unknown({ description: 'Form of RFC 6749.' }), response: { 200: Anything, 400: Anything } },
       },
       (req, reply) =>
         answered(reply, async () => {
@@ -128,7 +134,7 @@ export function oauthRoutes({ signIn, register }: OauthRoutesDeps): FastifyPlugi
           consumes: ['application/x-www-form-urlencoded'],
         },
         schema: {
-          body: Type.Unknown({ description: 'The form of RFC 7009: token.' }),
+          body: Type.Unknown({ description: 'Form of RFC 7009 with `token`.' }),
           response: { 200: Anything, 400: Anything },
         },
       },
@@ -148,7 +154,7 @@ export function oauthRoutes({ signIn, register }: OauthRoutesDeps): FastifyPlugi
         schema: {
           body: Type.Object({
             redirect_uris: Type.Unknown({ description: 'https addresses, or http ones on a loopback address.' }),
-            client_name: Type.Unknown({ description: 'Its name, shown to people.' }),
+            client_name: Type.Unknown({ description: 'Name shown to users.' }),
           }),
           response: { 201: Anything, 400: Anything },
         },

@@ -8,7 +8,7 @@ import { PlatformError } from '../../../kit/errors.ts'
 import type { Encryption } from './encryption.ts'
 
 const only = (what: string) =>
-  Type.Optional(Type.String({ maxLength: 255, description: `The ciphers can be opened for this ${what} only.` }))
+  Type.Optional(Type.String({ maxLength: 255, description: `The ciphertext can be decrypted for this ${what} only.` }))
 const ScopeQuery = Type.Object({
   componentId: only('component'),
   projectId: only('project'),
@@ -16,7 +16,7 @@ const ScopeQuery = Type.Object({
   branchType: Type.Optional(
     Type.String({
       pattern: '^(default|dev)?$',
-      description: '`default` or `dev`: the ciphers can be opened in such branches only.',
+      description: '`default` or `dev`: the ciphertext can be decrypted in such branches only.',
     }),
   ),
 })
@@ -33,20 +33,20 @@ export function encryptionRoutes(encryption: Encryption): FastifyPluginAsyncType
   return async (app) => {
     app.post(
       '/encryption/encrypt',
-      { config: config('encrypt', 'Encrypt `#` values of a JSON document, or a text'), bodyLimit: BODY_LIMIT, schema },
+      { config: config('encrypt', 'Encrypt the `#` values of a JSON document, or a string'), bodyLimit: BODY_LIMIT, schema },
       async (req, reply) => await answer(req, reply, scopeOf(req.query)),
     )
 
     // The addresses this service had in the past.
     app.post(
       '/syrup/docker/encrypt',
-      { config: config('encryptOld', 'Older address of encrypt'), bodyLimit: BODY_LIMIT, schema },
+      { config: config('encryptOld', 'Older URL of encrypt'), bodyLimit: BODY_LIMIT, schema },
       async (req, reply) => await answer(req, reply, scopeOf(req.query)),
     )
     app.post(
       '/docker-runner/docker/:componentId/configs/encrypt',
       {
-        config: config('encryptOldForComponent', 'Older address of encrypt, for one component'),
+        config: config('encryptOldForComponent', 'Older URL of encrypt, for one component'),
         bodyLimit: BODY_LIMIT,
         schema: { ...schema, params: Type.Object({ componentId: ComponentId }) },
       },

@@ -27,19 +27,19 @@ type Parameters = Static<typeof AuthoriseParameters>
 const ofComponent = Type.Object({ componentId: ComponentId })
 const Redirect = Type.Null({ description: 'A redirect, with a cookie that the way back needs.' })
 const Departure = Type.Object(
-  { url: Type.String({ description: 'The page of the provider.' }) },
-  { description: 'For scripts, which accept `application/json` alone: where to send the person, with the same cookie.' },
+  { url: Type.String({ description: 'URL of the provider page.' }) },
+  { description: 'For scripts that accept only `application/json`: the URL to open in a browser with the same cookie.' },
 )
-const Page = Type.String({ description: 'A page for a person.' })
+const Page = Type.String({ description: 'An HTML page.' })
 const CallbackQuery = Type.Object({
-  code: optionalText('OAuth 2.0: the code.'),
-  state: optionalText('OAuth 2.0: the state that the round trip began with.'),
-  iss: optionalText('OAuth 2.0: who sent the code.'),
-  error: optionalText('OAuth 2.0: why the person or the provider refused.'),
-  error_description: optionalText('OAuth 2.0: the same as a sentence.'),
-  oauth_token: optionalText('OAuth 1.0: the request token.'),
-  oauth_verifier: optionalText('OAuth 1.0: the verifier.'),
-  denied: optionalText('OAuth 1.0: the request token that the person refused.'),
+  code: optionalText('OAuth 2.0: authorization code.'),
+  state: optionalText('OAuth 2.0: state of the request.'),
+  iss: optionalText('OAuth 2.0: issuer of the code.'),
+  error: optionalText('OAuth 2.0: error code.'),
+  error_description: optionalText('OAuth 2.0: error message.'),
+  oauth_token: optionalText('OAuth 1.0: request token.'),
+  oauth_verifier: optionalText('OAuth 1.0: verifier.'),
+  denied: optionalText('OAuth 1.0: refused request token.'),
 })
 const LinkQuery = Type.Object({
   token: Type.String({ description: 'The token of the link.' }),
@@ -82,7 +82,12 @@ export function authorizeRoutes(deps: AuthorizeRoutesDeps): FastifyPluginAsyncTy
     app.get(
       '/oauth/authorize/:componentId',
       {
-        config: { operation: 'oauth.authorize', summary: 'Send a person to the provider', needs: 'nothing', validationCode },
+        config: {
+          operation: 'oauth.authorize',
+          summary: 'Start an authorisation: redirect the user to the provider',
+          needs: 'nothing',
+          validationCode,
+        },
         schema: { params: ofComponent, querystring: AuthoriseParameters, response: { 302: Redirect } },
       },
       async (req, reply) => forPeople(req, reply, () => depart(req, reply, req.params.componentId, req.query)),
@@ -91,7 +96,12 @@ export function authorizeRoutes(deps: AuthorizeRoutesDeps): FastifyPluginAsyncTy
     app.post(
       '/oauth/authorize/:componentId',
       {
-        config: { operation: 'oauth.authorizeByForm', summary: 'The same by a form', needs: 'nothing', validationCode },
+        config: {
+          operation: 'oauth.authorizeByForm',
+          summary: 'Start an authorisation by a form',
+          needs: 'nothing',
+          validationCode,
+        },
         schema: { params: ofComponent, body: AuthoriseParameters, response: { 200: Departure, 302: Redirect } },
       },
       async (req, reply) => forPeople(req, reply, () => depart(req, reply, req.params.componentId, req.body)),
@@ -102,7 +112,7 @@ export function authorizeRoutes(deps: AuthorizeRoutesDeps): FastifyPluginAsyncTy
       {
         config: {
           operation: 'oauth.callback',
-          summary: 'Where the provider sends the person back to',
+          summary: 'Callback of the provider',
           needs: 'nothing',
           validationCode,
         },
@@ -124,7 +134,7 @@ export function authorizeRoutes(deps: AuthorizeRoutesDeps): FastifyPluginAsyncTy
     app.get(
       '/oauth/link',
       {
-        config: { operation: 'oauth.linkPage', summary: 'The page behind a link for a person', needs: 'nothing', validationCode },
+        config: { operation: 'oauth.linkPage', summary: 'Page of an authorisation link', needs: 'nothing', validationCode },
         schema: { querystring: LinkQuery, response: { 200: Page } },
       },
       async (req, reply) =>

@@ -22,12 +22,12 @@ export interface ManageRoutesDeps {
 }
 
 const Secret = Type.Optional(
-  Type.String({ maxLength: 5000, description: 'Client secret that the provider gave; never shown again.' }),
+  Type.String({ maxLength: 5000, description: 'Client secret issued by the provider; never returned.' }),
 )
 const Changes = Type.Object({ ...Type.Partial(Type.Object(ProviderFields)).properties, app_secret: Secret })
 const Id = Type.String({
   pattern: '^[A-Za-z0-9._-]{1,200}$',
-  description: 'Id of the component that uses it, or an id of its own for a provider that several components share.',
+  description: 'Id of the component that uses it, or a separate id for a provider that several components share.',
 })
 const NewProvider = Type.Object({ component_id: Id, ...Changes.properties })
 const View = Type.Object(
@@ -35,7 +35,7 @@ const View = Type.Object(
   { additionalProperties: true },
 )
 const ofProvider = Type.Object({
-  componentId: Type.String({ maxLength: 200, description: 'As it was given as `component_id`.' }),
+  componentId: Type.String({ maxLength: 200, description: 'Value of `component_id`.' }),
 })
 const config = {
   needs: 'nothing',
@@ -66,7 +66,7 @@ export function oauthManageRoutes({ providers, isStackToken, personOf, ...as }: 
     app.get(
       '/oauth/manage',
       {
-        config: { ...config, operation: 'oauth.listManaged', summary: 'Applications of the stack at providers' },
+        config: { ...config, operation: 'oauth.listManaged', summary: 'List applications registered at providers' },
         schema: { response: { 200: Type.Array(View) } },
       },
       async () => (await providers.listManaged()).map(viewOf),

@@ -17,9 +17,9 @@ import type { EncryptionModule } from '../encryption/encryption.module.ts'
 import type { PeopleModule } from '../people/people.module.ts'
 import type { TokensModule } from '../tokens/tokens.module.ts'
 import { createAttach } from './attach.ts'
+import { createAuthorisationLinks } from './authorisation-links.ts'
 import { authorizeRoutes } from './authorize.routes.ts'
 import { createCredentials } from './credentials.ts'
-import { createLinks } from './links.ts'
 import { isManageToken, oauthManageRoutes } from './manage.routes.ts'
 import { oauthRoutes } from './oauth.routes.ts'
 import { createOauthStore } from './oauth.store.ts'
@@ -112,7 +112,7 @@ export function createOauthModule(deps: OauthModuleDeps) {
     mayReturnTo: ({ origin }) => [new URL(baseUrl()).origin, ...deps.corsOrigins].includes(origin),
     attach,
   })
-  const makeLink = createLinks({
+  const makeLink = createAuthorisationLinks({
     clock,
     baseUrl,
     usableComponent,

@@ -66,7 +66,7 @@ const LinkBody = Type.Object({
   configurationId: optionalText('The configuration that gets the credentials.'),
   id: optionalText('Id of the credentials; existing ones are authorised again.'),
   authorizedFor: optionalText('Name of the authorisation; the user is prompted for one if it is missing.'),
-  provider: optionalText('Id of the provider; the person chooses when it is missing.'),
+  provider: optionalText('Id of the provider; the user chooses one if it is missing.'),
   scope: optionalText('The requested scope, instead of that of the provider.'),
 })
 const validationCode = 'validation.failed'
@@ -91,7 +91,7 @@ export function oauthRoutes({
     app.get(
       '/oauth/credentials/:componentId/:id',
       {
-        config: { operation: 'oauth.credentials', summary: 'OAuth credentials, their secrets as ciphers', needs: 'component' },
+        config: { operation: 'oauth.credentials', summary: 'OAuth credentials, with encrypted secrets', needs: 'component' },
         schema: { params: ofCredentials, response: { 200: View } },
       },
       async (req) => credentials.get(req.actor, req.params.componentId, req.params.id),
@@ -102,7 +102,7 @@ export function oauthRoutes({
       {
         config: {
           operation: 'oauth.addCredentials',
-          summary: 'Add OAuth credentials that you have already',
+          summary: 'Add existing OAuth credentials',
           needs: 'component',
           validationCode,
         },
@@ -127,7 +127,7 @@ export function oauthRoutes({
       {
         config: {
           operation: 'oauth.deleteCredentials',
-          summary: 'Forget OAuth credentials; the provider is not informed',
+          summary: 'Delete OAuth credentials without revoking them at the provider',
           needs: 'component',
         },
         schema: { params: ofCredentials, response: { 204: Type.Null() } },
@@ -143,7 +143,7 @@ export function oauthRoutes({
       {
         config: {
           operation: 'oauth.refreshCredentials',
-          summary: 'Exchange the refresh token for a new access token now',
+          summary: 'Refresh the access token now',
           needs: 'component',
         },
         schema: { params: ofCredentials, response: { 200: View } },
@@ -156,7 +156,7 @@ export function oauthRoutes({
       {
         config: {
           operation: 'oauth.testCredentials',
-          summary: 'Ask the provider whether it accepts the credentials',
+          summary: 'Test the credentials at the provider',
           needs: 'component',
         },
         schema: {
@@ -172,7 +172,7 @@ export function oauthRoutes({
       {
         config: {
           operation: 'oauth.revokeCredentials',
-          summary: 'Revoke the tokens at the provider and forget them',
+          summary: 'Revoke the tokens at the provider and delete the credentials',
           needs: 'component',
         },
         schema: { params: ofCredentials, response: { 200: View } },
@@ -183,7 +183,7 @@ export function oauthRoutes({
     app.get(
       '/oauth/providers',
       {
-        config: { operation: 'oauth.listProviders', summary: 'Providers that credentials can be authorised at', needs: 'token' },
+        config: { operation: 'oauth.listProviders', summary: 'List providers for authorisations', needs: 'token' },
         schema: { response: { 200: Type.Array(ProviderView) } },
       },
       async () => (await providers.list()).map(providerView),
@@ -194,12 +194,12 @@ export function oauthRoutes({
       {
         config: {
           operation: 'oauth.provider',
-          summary: 'A provider, and the redirect address to register there',
+          summary: 'A provider with the redirect URL to register there',
           needs: 'token',
         },
         schema: {
           params: Type.Object({ id: Type.String({ maxLength: 200, description: 'Id of the provider.' }) }),
-          querystring: Type.Object({ componentId: optionalText('Component to show the redirect address for.') }),
+          querystring: Type.Object({ componentId: optionalText('Component whose redirect URL is returned.') }),
           response: { 200: Type.Intersect([ProviderView, Type.Object({ redirectUrl: Nullable })]) },
         },
       },
@@ -215,7 +215,7 @@ export function oauthRoutes({
       {
         config: {
           operation: 'oauth.makeLink',
-          summary: 'A link for a person who authorises, good for one hour',
+          summary: 'Create an authorisation link for another user, valid for one hour',
           needs: 'canManageTokens',
           validationCode,
         },

@@ -9,25 +9,25 @@ const Text = (description: string) => Type.String({ maxLength: 1000, description
 
 /** All settings of a provider; which of them are required depends on its version. */
 export const ProviderFields = {
-  friendly_name: Text('Name that people see.'),
-  oauth_version: Type.Union([Type.Literal('2.0'), Type.Literal('1.0')], { description: 'Version of OAuth: `2.0` or `1.0`.' }),
-  auth_url: Address('Where a person is sent to agree. `%%name%%` is filled from userData.'),
-  token_url: Address('Where tokens are given out.'),
-  request_token_url: Address('OAuth 1.0: where request tokens are given out.'),
-  revoke_url: Address('Where tokens are revoked (RFC 7009).'),
-  test_url: Address('An address that answers 200 to a valid token, for the test of credentials.'),
-  issuer: Text('Issuer of id tokens; they are checked only when it is known.'),
+  friendly_name: Text('Display name.'),
+  oauth_version: Type.Union([Type.Literal('2.0'), Type.Literal('1.0')], { description: 'OAuth version: `2.0` or `1.0`.' }),
+  auth_url: Address('Authorization URL. `%%name%%` is replaced by values of userData.'),
+  token_url: Address('Token URL.'),
+  request_token_url: Address('OAuth 1.0: URL for request tokens.'),
+  revoke_url: Address('Revocation URL (RFC 7009).'),
+  test_url: Address('URL that returns 200 for a valid token, to test credentials.'),
+  issuer: Text('Issuer of id tokens; they are verified only if it is set.'),
   scope: Text('The requested scope, in the syntax of the provider.'),
-  pkce: Type.Boolean({ description: 'Whether the code is bound to this stack by PKCE; true by default.' }),
+  pkce: Type.Boolean({ description: 'Whether to use PKCE; true by default.' }),
   client_authentication: Type.Union([Type.Literal('post'), Type.Literal('basic')], {
-    description: 'How the client names itself to the provider: in the body (`post`, the default) or by Basic authentication.',
+    description: 'Client authentication: in the body (`post`, default) or by Basic authentication (`basic`).',
   }),
   auth_parameters: Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 500 }), {
     maxProperties: 20,
-    description: 'Added to the address that a person is sent to.',
+    description: 'Parameters added to the authorization URL.',
   }),
-  provider: Text('Id of another provider whose members are the defaults of this one.'),
-  app_key: Text('Client id that the provider gave.'),
+  provider: Text('Id of another provider whose fields are the defaults of this one.'),
+  app_key: Text('Client id issued by the provider.'),
 }
 
 const Stated = Type.Object(

@@ -23,16 +23,16 @@ export function accountRoutes({ account, projectsOf }: People): FastifyPluginAsy
   return async (app) => {
     app.get(
       '/account',
-      { config: config('get', 'Who is signed in, and their projects'), schema: { response: { 200: AccountView } } },
+      { config: config('get', 'The signed-in user and their projects'), schema: { response: { 200: AccountView } } },
       async ({ person }) => accountView(await account.get(person), await projectsOf(person)),
     )
 
     app.patch(
       '/account',
       {
-        config: config('update', 'Change the own name'),
+        config: config('update', 'Change your name'),
         schema: {
-          body: Type.Object({ name: Type.String({ maxLength: 1000, description: 'As others see it.' }) }),
+          body: Type.Object({ name: Type.String({ maxLength: 1000, description: 'Name as other users see it.' }) }),
           response: { 200: AccountView },
         },
       },
@@ -50,7 +50,7 @@ function addPreferenceRoutes(app: RoutesServer, account: People['account']): voi
   app.get(
     '/account/preferences',
     {
-      config: config('preferences', 'What one keeps for oneself, by name'),
+      config: config('preferences', 'List your stored preferences by name'),
       schema: { response: { 200: Type.Record(Type.String(), Type.Unknown()) } },
     },
     async ({ person }) => ({ ...(await account.listPreferences(person)) }),
@@ -59,7 +59,7 @@ function addPreferenceRoutes(app: RoutesServer, account: People['account']): voi
   app.put(
     '/account/preferences/:name',
     {
-      config: config('setPreference', 'Keep a value for oneself'),
+      config: config('setPreference', 'Store a preference'),
       schema: {
         params: ByName,
         body: Type.Object({ value: Type.Unknown({ description: 'Any JSON of at most 20,000 characters.' }) }),
@@ -75,7 +75,7 @@ function addPreferenceRoutes(app: RoutesServer, account: People['account']): voi
   app.delete(
     '/account/preferences/:name',
     {
-      config: config('removePreference', 'Delete a value that one kept'),
+      config: config('removePreference', 'Delete a preference'),
       schema: { params: ByName, response: { 204: Nothing } },
     },
     async ({ person, params }, reply) => {
@@ -89,7 +89,7 @@ function addSignInRoutes(app: RoutesServer, account: People['account']): void {
   app.put(
     '/account/password',
     {
-      config: config('setPassword', 'Change the own password; ends the other sessions'),
+      config: config('setPassword', 'Change your password; revokes all other sessions'),
       schema: {
         body: Type.Object({
           current: Password,
@@ -107,12 +107,12 @@ function addSignInRoutes(app: RoutesServer, account: People['account']): void {
   app.post(
     '/account/authenticator',
     {
-      config: config('proposeAuthenticator', 'A key for an authenticator; it is in use after the first code'),
+      config: config('proposeAuthenticator', 'Create a key for an authenticator app; it is active after the first code'),
       schema: {
         response: {
           200: Type.Object({
-            secret: Type.String({ description: 'The key, to type into the authenticator.' }),
-            uri: Type.String({ description: 'The same for a QR code.' }),
+            secret: Type.String({ description: 'The key to enter in the authenticator app.' }),
+            uri: Type.String({ description: 'The key as a URL for a QR code.' }),
           }),
         },
       },
@@ -123,16 +123,16 @@ function addSignInRoutes(app: RoutesServer, account: People['account']): void {
   app.put(
     '/account/authenticator',
     {
-      config: config('turnOnAuthenticator', 'Ask for a code at every sign-in with the password'),
+      config: config('turnOnAuthenticator', 'Require a code of the authenticator app at every password sign-in'),
       schema: {
         body: Type.Object({
-          secret: Type.String({ maxLength: 100, description: 'The key that was proposed.' }),
-          code: Type.String({ maxLength: 40, description: 'What the authenticator shows now.' }),
+          secret: Type.String({ maxLength: 100, description: 'The proposed key.' }),
+          code: Type.String({ maxLength: 40, description: 'Current code of the authenticator app.' }),
           password: Password,
         }),
         response: {
           200: Type.Object({
-            recoveryCodes: Type.Array(Type.String(), { description: 'Each works once; shown only this once.' }),
+            recoveryCodes: Type.Array(Type.String(), { description: 'Each code works once. Returned only in this response.' }),
           }),
         },
       },
@@ -143,7 +143,7 @@ function addSignInRoutes(app: RoutesServer, account: People['account']): void {
   app.delete(
     '/account/authenticator',
     {
-      config: config('turnOffAuthenticator', 'Sign in with the password alone'),
+      config: config('turnOffAuthenticator', 'Disable the authenticator app'),
       schema: { body: Type.Object({ password: Password }), response: { 204: Nothing } },
     },
     async ({ person, body, origin }, reply) => {
@@ -156,14 +156,14 @@ function addSignInRoutes(app: RoutesServer, account: People['account']): void {
 function addSessionRoutes(app: RoutesServer, account: People['account']): void {
   app.get(
     '/account/sessions',
-    { config: config('sessions', 'Where one is signed in'), schema: { response: { 200: Type.Array(SessionView) } } },
+    { config: config('sessions', 'List your sessions'), schema: { response: { 200: Type.Array(SessionView) } } },
     async ({ person }) => (await account.listSessions(person)).map((session) => sessionView(session, person.sessionId)),
   )
 
   app.delete(
     '/account/sessions/:id',
     {
-      config: { ...config('endSession', 'End a session'), withoutId: 'resourceNotFound' },
+      config: { ...config('endSession', 'Revoke a session'), withoutId: 'resourceNotFound' },
       schema: { params: Type.Object({ id: numberedId('session') }), response: { 204: Nothing } },
     },
     async ({ person, params, origin }, reply) => {
@@ -178,7 +178,7 @@ function addSessionRoutes(app: RoutesServer, account: People['account']): void {
 
   app.delete(
     '/account/sessions',
-    { config: config('endOtherSessions', 'End all sessions but this one'), schema: { response: { 204: Nothing } } },
+    { config: config('endOtherSessions', 'Revoke all sessions except the current one'), schema: { response: { 204: Nothing } } },
     async ({ person, origin }, reply) => {
       await account.endOtherSessions(person, origin)
       return reply.code(204).send(null)
@@ -187,7 +187,10 @@ function addSessionRoutes(app: RoutesServer, account: People['account']): void {
 
   app.post(
     '/account/sign-out',
-    { config: config('signOut', 'End this session, on the server and in the browser'), schema: { response: { 204: Nothing } } },
+    {
+      config: config('signOut', 'Sign out: revoke the session on the server and in the browser'),
+      schema: { response: { 204: Nothing } },
+    },
     async (req, reply) => {
       await account.signOut(req.person, req.origin)
       clearCookie(reply, req)
@@ -209,15 +212,15 @@ function addManageTokenRoutes(app: RoutesServer, account: People['account']): vo
   app.post(
     '/account/manage-tokens',
     {
-      config: config('createManageToken', 'Make a token for the management API'),
+      config: config('createManageToken', 'Create a token for the management API'),
       schema: {
         body: Type.Object({
-          description: Type.String({ minLength: 1, maxLength: 1000, description: 'What it is for.' }),
+          description: Type.String({ minLength: 1, maxLength: 1000, description: 'Purpose.' }),
           expiresIn: Type.Optional(
             Type.Integer({
               minimum: 1,
               maximum: 100 * 365 * 86_400,
-              description: 'Seconds until it expires; never when left out.',
+              description: 'Seconds until it expires; never if omitted.',
             }),
           ),
         }),

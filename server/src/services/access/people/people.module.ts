@@ -6,11 +6,11 @@ import { defineModule } from '../../../model/module.ts'
 import type { KeyRingModule } from '../encryption/key-ring.module.ts'
 import type { TokensModule } from '../tokens/tokens.module.ts'
 import { createPeopleFinder } from './find-people.ts'
-import { linkUrl } from './links.ts'
 import { NO_POLICY, type OidcPolicy } from './oidc-sign-in.ts'
 import { PASSWORD_COST, type PasswordCost } from './passwords.ts'
 import { createPeople } from './people.ts'
 import type { SessionSettings } from './sessions.ts'
+import { linkUrl } from './sign-in-links.ts'
 
 export interface PeopleModuleDeps {
   readonly core: Core

@@ -18,7 +18,6 @@ import { createAccount } from './account.ts'
 import { createAccountEvents } from './account-events.ts'
 import { createAttempts } from './attempts.ts'
 import { type AuthenticatorsDeps, createAuthenticators } from './authenticators.ts'
-import { createLinks } from './links.ts'
 import { createOidcSignIn, type OidcPolicy } from './oidc-sign-in.ts'
 import { createPasswords, type PasswordCost } from './passwords.ts'
 import { createPeopleStore, type PersonRecord } from './people.store.ts'
@@ -26,6 +25,7 @@ import { emailFrom } from './person-values.ts'
 import { createProjectPeople, notMember } from './project-people.ts'
 import { createSessions, hashOf, type SessionSettings } from './sessions.ts'
 import { createSignIn } from './sign-in.ts'
+import { createLinks } from './sign-in-links.ts'
 
 export interface PeopleDeps {
   readonly db: Db

@@ -8,7 +8,7 @@ import type { Member } from '../../../model/members.ts'
 import type { LinkRecord, ManageTokenRecord, PersonRecord, SessionRecord } from './people.store.ts'
 
 export const RoleSchema = Type.Union([Type.Literal('viewer'), Type.Literal('editor'), Type.Literal('admin')], {
-  description: '`viewer` reads, `editor` also changes, `admin` also manages tokens and people.',
+  description: '`viewer` can read, `editor` can also change, `admin` can also manage tokens and users.',
 })
 
 export const PersonView = Type.Object(
@@ -16,7 +16,7 @@ export const PersonView = Type.Object(
     id: Type.Integer(),
     name: Type.String(),
     email: Type.String(),
-    isStackAdmin: Type.Boolean({ description: 'Manages projects and people of the whole stack.' }),
+    isStackAdmin: Type.Boolean({ description: 'Manages projects and users of the whole stack.' }),
   },
   { title: 'Person' },
 )
@@ -81,7 +81,7 @@ export const sessionView = (session: SessionRecord, currentId: number | undefine
 /** A user of a project in the public shape. */
 export const MemberView = Type.Object(
   {
-    id: Type.Integer({ description: 'Id of the person.' }),
+    id: Type.Integer({ description: 'Id of the user.' }),
     name: Type.String(),
     email: Type.String(),
     role: RoleSchema,
@@ -90,7 +90,7 @@ export const MemberView = Type.Object(
     tokenId: Type.Integer({
       description: 'The token that represents the user: versions, events and jobs show its id and their name.',
     }),
-    isAutomatic: Type.Boolean({ description: 'A stack admin who came by.' }),
+    isAutomatic: Type.Boolean({ description: 'True: a stack admin who opened the project.' }),
   },
   { title: 'ProjectUser' },
 )
@@ -118,7 +118,7 @@ export const InvitationView = Type.Object(
     expires: Timestamp,
     creator: Type.Object({ name: Type.String() }),
     link: Type.Optional(Type.String({ description: 'Pass it to the user; only in the response that creates it.' })),
-    isMailed: Type.Optional(Type.Boolean({ description: 'Whether a mail with the link was sent; in the same answer.' })),
+    isMailed: Type.Optional(Type.Boolean({ description: 'Whether a mail with the link was sent.' })),
   },
   { title: 'Invitation' },
 )
@@ -138,7 +138,7 @@ export const ManageTokenView = Type.Object(
     description: Type.String(),
     created: Timestamp,
     expires: Type.Union([Timestamp, Type.Null()]),
-    token: Type.Optional(Type.String({ description: 'The clear value; only in the answer that makes it.' })),
+    token: Type.Optional(Type.String({ description: 'Plain value; returned only when it is created.' })),
   },
   { title: 'ManageToken' },
 )

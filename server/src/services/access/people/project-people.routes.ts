@@ -7,14 +7,14 @@ import { numberedId } from '../../../http/parameters.ts'
 import type { MinimumRole } from '../../../http/roles.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { createInvitationMail } from './invitation-mail.ts'
-import { linkUrl } from './links.ts'
 import type { People } from './people.ts'
 import { InvitationView, invitationView, MemberView, memberView, RoleSchema } from './person-views.ts'
+import { linkUrl } from './sign-in-links.ts'
 
 const Project = numberedId('project')
 const InProject = Type.Object({ projectId: Project })
-const OfUser = Type.Object({ projectId: Project, userId: numberedId('person') })
-const Email = Type.String({ maxLength: 300, description: 'E-mail of the person.' })
+const OfUser = Type.Object({ projectId: Project, userId: numberedId('user') })
+const Email = Type.String({ maxLength: 300, description: 'E-mail of the user.' })
 const Nothing = Type.Null()
 
 const userFrom = (text: string): number => idFrom(text, () => new PlatformError('notFound', { what: `Person ${text}` }))
@@ -32,7 +32,7 @@ export function projectPeopleRoutes(
     app.get(
       '/manage/projects/:projectId/users',
       {
-        config: config('projectUsers.list', 'The people of a project', 'viewer'),
+        config: config('projectUsers.list', 'List users of a project', 'viewer'),
         schema: { params: InProject, response: { 200: Type.Array(MemberView) } },
       },
       async ({ person, params }) => (await inProject.list(person, projectFrom(params.projectId))).map(memberView),
@@ -57,7 +57,7 @@ export function projectPeopleRoutes(
     app.patch(
       '/manage/projects/:projectId/users/:userId',
       {
-        config: config('projectUsers.update', 'Change the role of a person; it holds at once', 'admin'),
+        config: config('projectUsers.update', 'Change the role of a user; takes effect immediately', 'admin'),
         schema: { params: OfUser, body: Type.Object({ role: RoleSchema }), response: { 200: MemberView } },
       },
       async ({ person, params: { projectId, userId }, body, origin }) =>
@@ -69,7 +69,7 @@ export function projectPeopleRoutes(
       {
         config: config(
           'projectUsers.remove',
-          'Remove a person from a project, or leave it; what they have open there ends at once',
+          'Remove a user from a project, or leave it; revokes their access immediately',
           'viewer',
         ),
         schema: { params: OfUser, response: { 204: Nothing } },
@@ -83,7 +83,7 @@ export function projectPeopleRoutes(
     app.get(
       '/manage/projects/:projectId/invitations',
       {
-        config: config('projectInvitations.list', 'Invitations that have not been used yet', 'admin'),
+        config: config('projectInvitations.list', 'List unused invitations', 'admin'),
         schema: { params: InProject, response: { 200: Type.Array(InvitationView) } },
       },
       async ({ person, params }) => (await inProject.listInvitations(person, projectFrom(params.projectId))).map(invitationView),
@@ -92,14 +92,18 @@ export function projectPeopleRoutes(
     app.post(
       '/manage/projects/:projectId/invitations',
       {
-        config: config('projectInvitations.create', 'Make a link that lets a new person join; it works once', 'admin'),
+        config: config('projectInvitations.create', 'Invite a user: create a link that works once', 'admin'),
         schema: {
           params: InProject,
           body: Type.Object({
             email: Email,
             role: Type.Optional(RoleSchema),
             expirationSeconds: Type.Optional(
-              Type.Integer({ minimum: 60, maximum: 90 * 86_400, description: 'How long the link is good; 7 days by default.' }),
+              Type.Integer({
+                minimum: 60,
+                maximum: 90 * 86_400,
+                description: 'Validity of the link in seconds; 7 days by default.',
+              }),
             ),
           }),
           response: { 201: InvitationView },
@@ -115,7 +119,7 @@ export function projectPeopleRoutes(
     app.delete(
       '/manage/projects/:projectId/invitations/:invitationId',
       {
-        config: config('projectInvitations.delete', 'Take an invitation back', 'admin'),
+        config: config('projectInvitations.delete', 'Revoke an invitation', 'admin'),
         schema: {
           params: Type.Object({ projectId: Project, invitationId: numberedId('invitation') }),
           response: { 204: Nothing },

@@ -7,9 +7,9 @@ import type { Role } from '../../../model/actor.ts'
 import { eventOf, type Origin, type RecordEvent } from '../../../model/event.ts'
 import { type Member, type Members, sourceOf } from '../../../model/members.ts'
 import type { Person } from '../../../model/person.ts'
-import type { Links } from './links.ts'
 import type { LinkRecord, PeopleStore } from './people.store.ts'
 import { emailFrom } from './person-values.ts'
+import type { Links } from './sign-in-links.ts'
 
 export interface ProjectPeopleDeps {
   readonly store: PeopleStore

@@ -95,8 +95,10 @@ export function createSessions({ store, inTransaction, clock, members, recordCha
   }
 
   async function endStreams(trx: Trx, personId: number): Promise<void> {
-    for (const { projectId, tokenId } of await members.ofPerson(personId, trx))
-      await recordChange(trx, {
+    const tokens = await members.ofPerson(personId, trx)
+    await recordChange(
+      trx,
+      tokens.map(({ projectId, tokenId }) => ({
         projectId,
         kind: 'token',
         objectId: String(tokenId),
@@ -105,7 +107,8 @@ export function createSessions({ store, inTransaction, clock, members, recordCha
         branchId: null,
         componentId: null,
         tokenId,
-      })
+      })),
+    )
   }
 
   return {

@@ -28,11 +28,11 @@ export function signInRoutes({ people: { signIn, finder }, projectName, issuer }
     app.get(
       '/sign-in',
       {
-        config: config('methods', 'The ways to sign in on this stack'),
+        config: config('methods', 'Sign-in methods of this stack'),
         schema: {
           response: {
             200: Type.Object({
-              isSignedIn: Type.Boolean({ description: 'The session of the request is good.' }),
+              isSignedIn: Type.Boolean({ description: 'The session of the request is valid.' }),
               hasPeople: Type.Boolean({ description: 'At least one user can sign in with e-mail and password.' }),
               oidc: Type.Union([Type.Object({ name: Type.String() }), Type.Null()], {
                 description: 'The provider behind `/sign-in/oidc`.',
@@ -55,10 +55,10 @@ export function signInRoutes({ people: { signIn, finder }, projectName, issuer }
         preHandler: fromOwnPage,
         schema: {
           body: Type.Object({
-            email: Type.String({ maxLength: 300, description: 'Of the person.' }),
-            password: Secret('Of the person.'),
+            email: Type.String({ maxLength: 300, description: 'E-mail of the user.' }),
+            password: Secret('Password of the user.'),
             code: Type.Optional(
-              Type.String({ maxLength: 40, description: 'Of the authenticator, or a recovery code, where one is set up.' }),
+              Type.String({ maxLength: 40, description: 'Code of the authenticator app, or a recovery code, if one is set up.' }),
             ),
           }),
           response: { 200: PersonView },
@@ -70,14 +70,14 @@ export function signInRoutes({ people: { signIn, finder }, projectName, issuer }
     app.post(
       '/sign-in/link',
       {
-        config: config('link', 'Use a one-time link; starts a session'),
+        config: config('link', 'Sign in with a one-time link; starts a session'),
         preHandler: fromOwnPage,
         schema: {
           body: Type.Object({
             link: Link,
-            name: optionalText('Of a new person.'),
-            email: optionalText('Of a new stack admin; an invitation is for the e-mail it was made for.'),
-            password: Type.Optional(Secret('The one a new person chooses: 10 characters or more.')),
+            name: optionalText('Name of a new user.'),
+            email: optionalText('For a new stack admin; an invitation has its own e-mail.'),
+            password: Type.Optional(Secret('Password that a new user chooses: 10 characters or more.')),
           }),
           response: { 200: PersonView },
         },
@@ -88,19 +88,19 @@ export function signInRoutes({ people: { signIn, finder }, projectName, issuer }
     app.post(
       '/sign-in/link/describe',
       {
-        config: config('describeLink', 'What a link is for; it stays good'),
+        config: config('describeLink', 'Purpose of a link; does not use it'),
         preHandler: fromOwnPage,
         schema: {
           body: Type.Object({ link: Link }),
           response: {
             200: Type.Object({
               kind: Type.String({
-                description: '`admin`: makes a stack admin; `invitation`; `sign-in`: of a person who is there.',
+                description: '`admin`: creates a stack admin; `invitation`; `sign-in`: for an existing user.',
               }),
               email: Type.Union([Type.String(), Type.Null()]),
               role: Type.Union([Type.String(), Type.Null()]),
               project: Type.Union([Type.String(), Type.Null()], { description: 'Name of the project.' }),
-              creator: Type.Union([Type.String(), Type.Null()], { description: 'Who invites.' }),
+              creator: Type.Union([Type.String(), Type.Null()], { description: 'User who invites.' }),
               expires: Type.String(),
             }),
           },

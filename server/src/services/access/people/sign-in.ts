@@ -8,11 +8,11 @@ import type { Members } from '../../../model/members.ts'
 import type { AccountEvents } from './account-events.ts'
 import type { Attempts } from './attempts.ts'
 import type { Authenticators } from './authenticators.ts'
-import type { Links } from './links.ts'
 import { checkPassword, type Passwords } from './passwords.ts'
 import type { LinkRecord, NewPerson, PeopleStore, PersonRecord, SignInMethod } from './people.store.ts'
 import { emailFrom, nameFrom } from './person-values.ts'
 import type { NewSession, Sessions } from './sessions.ts'
+import type { Links } from './sign-in-links.ts'
 
 export interface SignInDeps {
   readonly store: PeopleStore

@@ -6,7 +6,7 @@ import type { MinimumRole } from '../../../http/roles.ts'
 import type { People } from './people.ts'
 import { PersonView, personView } from './person-views.ts'
 
-const ById = Type.Object({ user: Type.String({ description: 'Id or e-mail of the person.', examples: ['ann@example.com'] }) })
+const ById = Type.Object({ user: Type.String({ description: 'Id or e-mail of the user.', examples: ['ann@example.com'] }) })
 
 export function usersRoutes(people: People): FastifyPluginAsyncTypebox {
   return async (app) => {
@@ -22,7 +22,7 @@ export function usersRoutes(people: People): FastifyPluginAsyncTypebox {
     app.get(
       '/manage/tokens/verify',
       {
-        config: config('verify', 'Whose manage token or session is this?'),
+        config: config('verify', 'Verify a manage token or session'),
         schema: { response: { 200: Type.Object({ user: PersonView, isSessionToken: Type.Boolean(), type: Type.String() }) } },
       },
       async ({ person }) => ({
@@ -34,13 +34,13 @@ export function usersRoutes(people: People): FastifyPluginAsyncTypebox {
 
     app.get(
       '/manage/users',
-      { config: config('list', 'The people of the stack', 'stack admin'), schema: { response: { 200: Type.Array(PersonView) } } },
+      { config: config('list', 'List users of the stack', 'stack admin'), schema: { response: { 200: Type.Array(PersonView) } } },
       async () => (await people.list()).map(personView),
     )
 
     app.get(
       '/manage/users/:user',
-      { config: config('get', 'A person', 'stack admin'), schema: { params: ById, response: { 200: PersonView } } },
+      { config: config('get', 'A user of the stack', 'stack admin'), schema: { params: ById, response: { 200: PersonView } } },
       async ({ params }) => personView(await people.getNamed(params.user)),
     )
 
@@ -50,7 +50,7 @@ export function usersRoutes(people: People): FastifyPluginAsyncTypebox {
         config: config('update', 'Grant or revoke the stack admin role', 'stack admin'),
         schema: {
           params: ById,
-          body: Type.Object({ isStackAdmin: Type.Boolean({ description: 'Manages projects and people of the whole stack.' }) }),
+          body: Type.Object({ isStackAdmin: Type.Boolean({ description: 'Manages projects and users of the whole stack.' }) }),
           response: { 200: PersonView },
         },
       },
@@ -63,7 +63,7 @@ export function usersRoutes(people: People): FastifyPluginAsyncTypebox {
       {
         config: config(
           'remove',
-          'Remove a person from the stack; sessions, tokens and open streams of theirs end at once',
+          'Remove a user from the stack; revokes their sessions, tokens and open streams immediately',
           'stack admin',
         ),
         schema: { params: ById, response: { 204: Type.Null() } },

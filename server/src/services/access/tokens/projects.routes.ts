@@ -28,7 +28,7 @@ const ProjectView = Type.Object(
     type: Type.String(),
     created: Timestamp,
     features: Type.Array(Type.String()),
-    isDisabled: Type.Boolean({ description: 'Paused: it is read, and nothing in it starts or changes.' }),
+    isDisabled: Type.Boolean({ description: 'True: paused; the project is read-only, and no jobs start.' }),
     disabled: Type.Optional(Type.Object({ reason: Type.String() })),
     isDeleted: Type.Boolean(),
     purgeTime: Type.Optional(Timestamp),
@@ -38,11 +38,11 @@ const ProjectView = Type.Object(
 )
 const ProjectId = Type.Object({ projectId: numberedId('project') })
 const OrganizationId = Type.Object({
-  organizationId: Type.String({ description: 'A stack is one organization, 1.', examples: ['1'] }),
+  organizationId: Type.String({ description: 'Always 1: a stack is one organization.', examples: ['1'] }),
 })
 const Organization = Type.Object({ id: Type.Integer(), name: Type.String() })
 const Name = Type.String({ minLength: 1, maxLength: 255, description: 'Of the project.' })
-const Feature = Type.String({ minLength: 1, maxLength: 100, description: 'Name of the feature, for clients that look for it.' })
+const Feature = Type.String({ minLength: 1, maxLength: 100, description: 'Name of the feature that clients check.' })
 
 export interface ProjectRoutesDeps {
   readonly tokens: Tokens
@@ -75,7 +75,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.get(
       '/manage/organizations',
       {
-        config: config('organizations', 'The one organization of the stack'),
+        config: config('organizations', 'The organization of the stack'),
         schema: { response: { 200: Type.Array(Organization) } },
       },
       async () => [ORGANIZATION],
@@ -133,10 +133,10 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.post(
       '/manage/projects/:projectId/disable',
       {
-        config: config('pause', 'Pause a project: it is read, and nothing in it starts or changes', 'stack admin'),
+        config: config('pause', 'Pause a project: it becomes read-only, and no jobs start', 'stack admin'),
         schema: {
           params: ProjectId,
-          body: Type.Object({ disableReason: optionalText('Shown in the error of refused requests.') }),
+          body: Type.Object({ disableReason: optionalText('Reason, shown in the error of refused requests.') }),
           response: { 200: ProjectView },
         },
       },
@@ -161,12 +161,12 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.delete(
       '/manage/projects/:projectId',
       {
-        config: config('delete', 'Delete a project; it can be brought back until its grace time is over', 'stack admin'),
+        config: config('delete', 'Delete a project; it can be restored until its grace period ends', 'stack admin'),
         schema: {
           params: ProjectId,
           querystring: Type.Object({
             days: Type.Optional(
-              Type.Integer({ minimum: 2, maximum: 90, description: `The grace time; ${GRACE_DAYS} days by default.` }),
+              Type.Integer({ minimum: 2, maximum: 90, description: `Grace period in days; ${GRACE_DAYS} by default.` }),
             ),
           }),
           response: { 204: Type.Null() },
@@ -182,7 +182,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.get(
       '/manage/deleted-projects',
       {
-        config: config('deleted', 'Projects that can still be brought back', 'stack admin'),
+        config: config('deleted', 'List deleted projects that can be restored', 'stack admin'),
         schema: { response: { 200: Type.Array(ProjectView) } },
       },
       async () => (await projects.listDeleted()).map(projectView),
@@ -191,7 +191,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.delete(
       '/manage/deleted-projects/:projectId',
       {
-        config: config('restore', 'Bring a deleted project back', 'stack admin'),
+        config: config('restore', 'Restore a deleted project', 'stack admin'),
         schema: { params: ProjectId, response: { 204: Type.Null() } },
       },
       async ({ params, origin }, reply) => {
@@ -203,7 +203,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.post(
       '/manage/projects/:projectId/features',
       {
-        config: config('addFeature', 'Let a project report a feature that clients look for', 'stack admin'),
+        config: config('addFeature', 'Add a feature to a project, for clients that check it', 'stack admin'),
         schema: { params: ProjectId, body: Type.Object({ feature: Feature }), response: { 201: Type.Null() } },
       },
       async ({ person, params, body, origin }, reply) => {
@@ -216,7 +216,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.delete(
       '/manage/projects/:projectId/features/:feature',
       {
-        config: config('removeFeature', 'Report the feature no longer', 'stack admin'),
+        config: config('removeFeature', 'Remove a feature from a project', 'stack admin'),
         schema: {
           params: Type.Object({ projectId: numberedId('project'), feature: Feature }),
           response: { 204: Type.Null() },
@@ -232,7 +232,7 @@ export function projectsRoutes({ tokens, people }: ProjectRoutesDeps): FastifyPl
     app.post(
       '/manage/projects/:projectId/tokens',
       {
-        config: config('createToken', 'Make a token of a project, for a script', 'admin'),
+        config: config('createToken', 'Create a token of a project, for a script', 'admin'),
         schema: { params: ProjectId, body: TokenBody, response: { 201: TokenView } },
       },
       async ({ person, params, body, origin, baseUrl }, reply) => {

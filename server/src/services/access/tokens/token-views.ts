@@ -11,18 +11,18 @@ import { adminOf, type Tokens } from './tokens.ts'
 
 export const TokenBody = Type.Object(
   {
-    description: optionalText('What the token is for.'),
+    description: optionalText('Purpose of the token.'),
     expiresIn: Type.Optional(Type.Integer({ description: 'Seconds until the token expires.' })),
-    canManageBuckets: optionalFlag('May make and delete buckets, and use every one.'),
-    canManageTokens: optionalFlag('May make, change and delete tokens.'),
-    canReadAllFileUploads: optionalFlag('May read files that other tokens uploaded.'),
-    canPurgeTrash: optionalFlag('May delete configurations for good.'),
+    canManageBuckets: optionalFlag('Can create and delete buckets, and use all of them.'),
+    canManageTokens: optionalFlag('Can create, change and delete tokens.'),
+    canReadAllFileUploads: optionalFlag('Can read files that other tokens uploaded.'),
+    canPurgeTrash: optionalFlag('Can delete configurations permanently.'),
     canManageProtectedDefaultBranch: optionalFlag('Stored and returned; not used on this stack.'),
     canCreateJobs: optionalFlag('Stored and returned; not used on this stack.'),
-    canReadAllProjectEvents: optionalFlag('May read events that other tokens caused.'),
-    canManageDevBranches: optionalFlag('May make and delete branches.'),
+    canReadAllProjectEvents: optionalFlag('Can read events that other tokens caused.'),
+    canManageDevBranches: optionalFlag('Can create and delete branches.'),
     onlyProposes: optionalFlag(
-      'Changes go into a branch of its own, and a person accepts or refuses them: for agents. Everything else that changes something is refused.',
+      'For agents: changes go to a separate branch, and a person accepts or refuses them. All other changes are refused.',
     ),
     // An empty PHP map arrives as [].
     bucketPermissions: Type.Optional(
@@ -41,7 +41,7 @@ export const TokenBody = Type.Object(
 export const TokenView = Type.Object(
   {
     id: Type.String(),
-    token: Type.Optional(Type.String({ description: 'The clear value; only when it is created or refreshed.' })),
+    token: Type.Optional(Type.String({ description: 'Plain value; returned only when it is created or refreshed.' })),
     description: Type.String(),
     created: Timestamp,
     refreshed: Timestamp,
@@ -52,14 +52,14 @@ export const TokenView = Type.Object(
     isDisabled: Type.Boolean(),
     lastUsed: Type.Optional(
       Type.Union([Timestamp, Type.Null()], {
-        description: 'To the minute; null for a token that was never used. In the list and in the detail.',
+        description: 'Last use, to the minute; null if it was never used. In the list and in the detail.',
       }),
     ),
     creatorToken: Type.Optional(CreatorToken),
     admin: Type.Optional(
       Type.Object(
         { id: Type.Integer(), name: Type.String(), role: Type.String() },
-        { description: 'Whose token it is: of a person, or the master token.' },
+        { description: 'Owner of the token: a user, or the master token.' },
       ),
     ),
     bucketPermissions: Type.Record(Type.String(), Type.String()),

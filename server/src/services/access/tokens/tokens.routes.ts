@@ -43,7 +43,7 @@ export function tokensRoutes({
     app.get(
       '/v2/storage/tokens/verify',
       {
-        config: { operation: 'tokens.verify', summary: 'Whose token is this?', needs: 'token', answerOf: 'database' },
+        config: { operation: 'tokens.verify', summary: 'Verify a token', needs: 'token', answerOf: 'database' },
         schema: { response: { 200: TokenView } },
       },
       async (req) => {
@@ -68,7 +68,7 @@ export function tokensRoutes({
     app.post(
       '/v2/storage/tokens',
       {
-        config: { operation: 'tokens.create', summary: 'Create a token', needs: 'newToken', role: 'admin', branch: 'refused' },
+        config: { operation: 'tokens.create', summary: 'Create a token', needs: 'newToken', branch: 'refused' },
         schema: { body: TokenBody, response: { 201: TokenView } },
       },
       async (req, reply) => {
@@ -123,7 +123,7 @@ export function tokensRoutes({
       {
         config: {
           operation: 'tokens.refresh',
-          summary: 'Give a token a new value',
+          summary: 'Refresh a token: create a new value',
           needs: 'ownToken',
           role: 'admin',
           branch: 'refused',
@@ -168,7 +168,7 @@ export function tokensRoutes({
     app.get(
       '/v2/storage/tokens/:id/events',
       {
-        config: { operation: 'tokens.events', summary: 'Events caused by a token', needs: 'ownToken', branch: 'refused' },
+        config: { operation: 'tokens.events', summary: 'List events caused by a token', needs: 'ownToken', branch: 'refused' },
         schema: { params: ById, querystring: EventListQuery, response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) => {

@@ -1,7 +1,7 @@
 // Rules for projects and tokens. Independent of HTTP.
 //  1. A clear value leaves this module once, when it is made; only its hash is stored.
 //  2. A token cannot grant permissions that it does not have (token-permissions.ts).
-//  3. A token cannot take over a token with more permissions: neither refresh nor change nor delete it.
+//  3. A token cannot control a token with more permissions: neither refresh nor change nor delete it.
 //  4. A project always has its master token: it cannot be deleted, only refreshed, and only by itself.
 //  5. The token of a person has no known value, and changes with the person only (person-tokens.ts).
 
@@ -159,7 +159,6 @@ export function createTokens(deps: TokensDeps) {
   }
 
   async function create(actor: Actor, request: TokenRequest, origin: Origin): Promise<IssuedToken> {
-    if (actor.role && !actor.canManageTokens) throw new PlatformError('accessDenied')
     const permissions = await permissionsFor.request(actor, request)
     const expiresAt = expiryFrom(request.expiresIn)
     const description = descriptionFrom(request.description, `Created by ${actor.tokenDescription}`)

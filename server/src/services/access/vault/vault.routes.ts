@@ -22,7 +22,7 @@ const Body = Type.Object({
   value: Type.String({ maxLength: 65_536, description: 'Value; with the flag `encrypted` it is never shown again.' }),
   flags: Type.Optional(FLAGS),
   attributes: Type.Optional(
-    Type.Union([Attributes, Type.Array(Type.Never())], { description: 'Where the variable holds, for example `branchId`.' }),
+    Type.Union([Attributes, Type.Array(Type.Never())], { description: 'Scope of the variable, for example `branchId`.' }),
   ),
 })
 const View = Type.Object({
@@ -37,7 +37,7 @@ const Query = Type.Object({
   key: optionalText('Only the variable of this name.'),
   attributes: Type.Optional(Type.Union([Attributes, Type.String()], { description: 'Only variables with these attributes.' })),
   offset: Offset,
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'At most this many; 100 by default.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Maximum number of items; 100 by default.' })),
 })
 
 export function vaultRoutes({ vault, findBranch }: VaultRoutesDeps): FastifyPluginAsyncTypebox {
@@ -90,7 +90,7 @@ export function vaultRoutes({ vault, findBranch }: VaultRoutesDeps): FastifyPlug
     app.get(
       '/vault/variables/scoped/branch/:branchId',
       {
-        config: { operation: 'vault.listScoped', summary: 'Variables that hold in a branch', needs: 'canManageBuckets' },
+        config: { operation: 'vault.listScoped', summary: 'Variables of a branch', needs: 'canManageBuckets' },
         schema: {
           params: Type.Object({ branchId: Type.String({ maxLength: 64, description: 'Id of the branch.' }) }),
           response: { 200: Views },

@@ -5,6 +5,7 @@ import type { Core } from '../../../model/core.ts'
 import { NO_ORIGIN } from '../../../model/event.ts'
 import { defineModule } from '../../../model/module.ts'
 import type { AgentGuardsModule } from '../../access/agent-guards/agent-guards.module.ts'
+import type { EncryptionModule } from '../../access/encryption/encryption.module.ts'
 import type { JobRecordsModule } from '../../jobs/queue/job-records.module.ts'
 import type { BranchesModule } from '../branches/branches.module.ts'
 import type { ComponentsModule } from '../components/components.module.ts'
@@ -18,6 +19,7 @@ import { differencesOf, type Side, tablesOf } from './review.ts'
 export interface ProposalsModuleDeps {
   readonly core: Core
   readonly agentGuards: AgentGuardsModule
+  readonly encryption: EncryptionModule
   readonly jobRecords: JobRecordsModule
   readonly components: ComponentsModule
   readonly branches: BranchesModule
@@ -47,7 +49,7 @@ const schedulesIn = (changes: readonly (Place & { readonly kind: string })[]) =>
 export type ProposalsModule = ReturnType<typeof createProposalsModule>
 
 export function createProposalsModule(deps: ProposalsModuleDeps) {
-  const { core, agentGuards, jobRecords, components, branches, configurations, mergeRequests } = deps
+  const { core, agentGuards, encryption, jobRecords, components, branches, configurations, mergeRequests } = deps
   const { db, inTransaction, clock, publish, subscribe, log } = core
   const { usualDuration } = jobRecords
   const isDestination = (componentId: string): boolean =>
@@ -133,10 +135,16 @@ export function createProposalsModule(deps: ProposalsModuleDeps) {
       const { ms, runs } = await usualDuration({ projectId, branchId: branchIntoId, componentId, configurationId })
       if (runs > 0) costs.push({ componentId, configurationId, runs, usualMs: ms })
     }
-    const known = await agentGuards.hostsIn(await configurations.contents(projectId, branchIntoId))
-    const hosts = await agentGuards.hostsIn(
-      sides.flatMap(({ after }) => [after.configuration, ...after.rows.map((row) => row.configuration)]),
-    )
+    const secrets = await encryption.secretsOf(projectId)
+    // An address can be a secret, as that of a webhook: its host is shown. Opened as in production, where it will run.
+    const opened = (which: 'before' | 'after') =>
+      sides.flatMap(({ [which]: side }, at) => {
+        const { componentId, configurationId } = changes[at]! // one for each side
+        const open = (text: string) => withSecrets(() => secrets.decrypt(text, { componentId, configurationId }).text, text)
+        return side ? [side.configuration, ...side.rows.map((row) => row.configuration)].map(open) : []
+      })
+    const known = await agentGuards.hostsIn([...(await configurations.contents(projectId, branchIntoId)), ...opened('before')])
+    const hosts = await agentGuards.hostsIn(opened('after'))
     return {
       changes: shown,
       tables: [...new Set(sides.flatMap(({ after }) => tablesOf(after)))],
@@ -166,6 +174,16 @@ export function createProposalsModule(deps: ProposalsModuleDeps) {
     /** Rejects for proposals that the caller may not see. */
     get: proposals.get,
   })
+}
+
+/** With ciphers of another stack or component a configuration cannot run; it stays as it is. */
+function withSecrets(open: () => string, text: string): string {
+  try {
+    return open()
+  } catch (error) {
+    if (error instanceof PlatformError && error.kind === 'invalid') return text
+    throw error
+  }
 }
 
 /** A text without its quotes; the JSON of anything else. */

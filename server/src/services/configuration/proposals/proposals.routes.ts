@@ -41,7 +41,7 @@ export interface ProposalsRoutesDeps {
 
 const PLACE = '/v2/storage/proposals'
 const ById = Type.Object({ id: numberedId('proposal') })
-const Reason = Type.String({ minLength: 1, maxLength: 1000, description: 'Why; the agent reads it.' })
+const Reason = Type.String({ minLength: 1, maxLength: 1000, description: 'Reason, shown to the agent.' })
 const PLACE_OF = { componentId: Type.String(), configurationId: Type.String() }
 const VIEW = {
   id: Type.Integer(),
@@ -54,8 +54,8 @@ const VIEW = {
   branchId: Type.Integer(),
   mergeRequestId: Nullable(Type.Integer()),
   created: Timestamp,
-  expires: Nullable(Type.String({ format: 'date-time', description: 'When it expires, unless something happens to it before.' })),
-  link: Type.String({ description: 'Where a person reads it and decides.' }),
+  expires: Nullable(Type.String({ format: 'date-time', description: 'Expiry if there is no further step.' })),
+  link: Type.String({ description: 'Page of the console where a person decides.' }),
   refusal: Nullable(Type.Object({ reason: Type.String(), by: Type.String() })),
 }
 const View = Type.Object(VIEW, { title: 'Proposal' })
@@ -68,14 +68,14 @@ const ReviewView = Type.Object(
         configurationId: Type.String(),
         name: Type.String(),
         kind: Type.String({ description: '`created`, `changed` or `deleted`.' }),
-        isConflict: Type.Boolean({ description: 'The default branch changed it, too; accepting is refused.' }),
+        isConflict: Type.Boolean({ description: 'True: changed in the default branch, too; accepting is refused.' }),
         differences: Type.Array(
           Type.Object({
             pointer: Type.String(),
             before: Nullable(Type.String()),
             after: Nullable(Type.String()),
             copiedFrom: Nullable(
-              Type.String({ description: 'A value that the token has read from data, where this contains it.' }),
+              Type.String({ description: 'Value that the token has read in data and that this change contains.' }),
             ),
           }),
           { description: 'Values as JSON text, secrets hidden; at most 200.' },
@@ -87,22 +87,22 @@ const ReviewView = Type.Object(
     hosts: Type.Array(
       Type.Object({
         host: Type.String(),
-        isNew: Type.Boolean({ description: 'No configuration of the default branch names it.' }),
+        isNew: Type.Boolean({ description: 'True: no configuration of the default branch contains it.' }),
       }),
     ),
     runBy: Type.Array(Type.Object({ ...PLACE_OF, name: Type.String() }), {
-      description: 'Flows and schedules that run what it changes.',
+      description: 'Flows and schedules that run changed configurations.',
     }),
     destinations: Type.Array(Type.Object({ ...PLACE_OF, name: Type.String() }), {
-      description: 'Configurations that take tables out of the project: changed ones, and those that read what is written.',
+      description: 'Configurations that send tables to other systems: changed ones, and readers of changed tables.',
     }),
     costs: Type.Array(
       Type.Object({
         ...PLACE_OF,
-        runs: Type.Integer({ description: 'Good runs in production that were looked at.' }),
+        runs: Type.Integer({ description: 'Number of successful production runs considered.' }),
         usualMs: Nullable(Type.Integer({ description: 'Their median duration.' })),
       }),
-      { description: 'What runs of the changed configurations took so far.' },
+      { description: 'Durations of earlier runs of the changed configurations.' },
     ),
   },
   { title: 'ProposalReview' },
@@ -117,7 +117,7 @@ export function proposalsRoutes({ proposals, review }: ProposalsRoutesDeps): Fas
     app.get(
       PLACE,
       {
-        config: config('list', 'Proposals, newest first: all for those who may decide, otherwise the own', 'token'),
+        config: config('list', 'List proposals, newest first: all for callers who can decide, otherwise their own', 'token'),
         schema: { response: { 200: Type.Array(View) } },
       },
       async (req) => (await proposals.list(req.actor)).map((found) => viewOf(req, found)),
@@ -129,7 +129,7 @@ export function proposalsRoutes({ proposals, review }: ProposalsRoutesDeps): Fas
         config: {
           ...config(
             'begin',
-            'Propose the changes of a development branch, for people and ordinary tokens',
+            'Propose the changes of a development branch, for users and ordinary tokens',
             'canManageDevBranches',
           ),
           proposable: undefined,
@@ -145,7 +145,7 @@ export function proposalsRoutes({ proposals, review }: ProposalsRoutesDeps): Fas
     app.get(
       `${PLACE}/:id`,
       {
-        config: config('get', 'A proposal with what it changes and touches', 'proposal'),
+        config: config('get', 'A proposal with its changes and effects', 'proposal'),
         schema: { params: ById, response: { 200: ReviewView } },
       },
       async (req) => {
@@ -163,11 +163,11 @@ export function proposalsRoutes({ proposals, review }: ProposalsRoutesDeps): Fas
     app.post(
       `${PLACE}/:id/submit`,
       {
-        config: config('submit', 'Ask for a decision about the own proposal', 'ownProposal'),
+        config: config('submit', 'Submit your proposal for a decision', 'ownProposal'),
         schema: {
           params: ById,
           body: Type.Object({
-            title: Type.String({ minLength: 1, maxLength: 255, description: 'What changes, for people.' }),
+            title: Type.String({ minLength: 1, maxLength: 255, description: 'Title.' }),
             description: Type.Optional(Type.String({ maxLength: 65_536, description: 'Why.' })),
           }),
           response: { 200: View },
@@ -183,7 +183,7 @@ export function proposalsRoutes({ proposals, review }: ProposalsRoutesDeps): Fas
       `${PLACE}/:id/accept`,
       {
         config: {
-          ...config('accept', 'Approve a submitted proposal; it is applied as one', 'canManageDevBranches'),
+          ...config('accept', 'Approve a submitted proposal; it is applied as a whole', 'canManageDevBranches'),
           proposable: undefined,
         },
         schema: {
@@ -211,7 +211,7 @@ export function proposalsRoutes({ proposals, review }: ProposalsRoutesDeps): Fas
       `${PLACE}/:id/undo`,
       {
         config: {
-          ...config('undo', 'Bring back what an accepted proposal replaced, as one', 'canManageDevBranches'),
+          ...config('undo', 'Undo an accepted proposal as a whole', 'canManageDevBranches'),
           proposable: undefined,
         },
         schema: { params: ById, response: { 200: View } },

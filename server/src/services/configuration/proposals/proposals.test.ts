@@ -42,6 +42,23 @@ async function start() {
 const contentOf = async (stack: ShellStack, id: string) =>
   (await stack.request('GET', `${CONFIGS}/${id}`)).json<{ configuration: object; version: number }>()
 
+test('the review shows hosts of addresses that are secrets, without the rest of them', async () => {
+  const { stack, asAgent, mine } = await start()
+  const encrypted = await stack.request('POST', `/encryption/encrypt?projectId=${stack.projectId}&componentId=test.noop`, {
+    body: 'https://sealed.example.com/path-of-the-secret',
+    headers: { 'content-type': 'text/plain' },
+  })
+  const parameters = { '#url': 'https://user:word@hook.example.com/path-of-the-secret', other: { '#url': encrypted.text } }
+  await asAgent('POST', CONFIGS, { json: { name: 'x', configuration: { parameters } } })
+  const [proposal] = await mine()
+  const review = await stack.request('GET', `/v2/storage/proposals/${proposal!.id}`)
+  assert.deepEqual(review.json<Proposal>().hosts, [
+    { host: 'hook.example.com', isNew: true },
+    { host: 'sealed.example.com', isNew: true },
+  ])
+  assert.doesNotMatch(review.text, /path-of-the-secret|word/)
+})
+
 test('changes of a token that only proposes go into its own branch, and production changes when a person accepts', async () => {
   const { stack, asAgent, mine } = await start()
   const id = await stack.configure('test.noop', {
@@ -94,7 +111,7 @@ test('changes of a token that only proposes go into its own branch, and producti
   assert.equal(submitted.json<Proposal>().state, 'submitted', submitted.text)
   const late = await asAgent('PUT', `${CONFIGS}/${id}`, { json: { name: 'late' } })
   assert.equal(late.status, 409)
-  assert.match(late.text, /closed for changes/)
+  assert.match(late.text, /its branch cannot be changed/)
   for (const step of ['accept', 'refuse'])
     assert.equal((await asAgent('POST', `${place}/${step}`, { json: { reason: 'mine' } })).status, 403, `no ${step} of its own`)
 
@@ -132,6 +149,11 @@ test('everything but configurations is refused to a token that only proposes, an
   const other = await stack.request('POST', '/v2/storage/dev-branches', { json: { name: 'other' } })
   const branch = await stack.wait(other.json())
   const otherId = (branch.results as { id: number }).id
+  const app = (
+    await stack.request('POST', '/data-science/apps', {
+      json: { name: 'x', type: 'node', config: { parameters: { script: '1' } } },
+    })
+  ).json<{ id: string }>()
   const refused: [string, string, object?][] = [
     ['POST', '/v2/storage/buckets', { stage: 'in', name: 'main' }],
     ['POST', '/queue/jobs', { component: 'test.noop', config: id, mode: 'run' }],
@@ -143,6 +165,10 @@ test('everything but configurations is refused to a token that only proposes, an
     ['PUT', `/v2/storage/branch/default/components/test.noop/configs/${id}`, { name: 'x' }],
     ['PUT', `/v2/storage/branch/${otherId}/components/test.noop/configs/${id}`, { name: 'x' }],
     ['GET', '/iceberg/v1/default/namespaces/in.c-main/tables/orders'],
+    ['GET', `/data-science/apps/${app.id}/password`],
+    ['GET', `/sandboxes/apps/${app.id}/password`],
+    ['POST', `/data-science/apps/${app.id}/links`, {}],
+    ['POST', `/sandboxes/apps/${app.id}/preview-link`, {}],
   ]
   for (const [method, path, json] of refused) {
     const answer = await asAgent(method, path, json ? { json } : {})

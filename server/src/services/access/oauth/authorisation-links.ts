@@ -19,7 +19,7 @@ export interface LinksDeps {
 
 const LINK_SECONDS = 3600
 
-export const createLinks =
+export const createAuthorisationLinks =
   ({ clock, baseUrl, usableComponent, issueToken }: LinksDeps) =>
   async (actor: Actor, request: LinkRequest, origin: Origin): Promise<{ readonly url: string; readonly expiresAt: string }> => {
     const { configurationId, id, authorizedFor, provider, scope } = request

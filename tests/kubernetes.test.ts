@@ -1,10 +1,11 @@
-// The manifests of deploy/kubernetes: members that Kubernetes has, and names that fit together. The schemas hold the members that the
-// manifests use, and no others, so that a misspelt one is found without a cluster.
+// The manifests of deploy/kubernetes: the schemas that Kubernetes publishes accept them, and their names fit together. The schemas below hold
+// the members that the manifests use, and our rules: not root, read-only, with limits and probes.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { type TProperties, Type } from 'typebox'
+import Schema from 'typebox/schema'
 import { Value } from 'typebox/value'
 import { parseAllDocuments } from 'yaml'
 import { VARIABLES } from '../server/src/start/config.ts'
@@ -116,6 +117,13 @@ const KINDS = {
   }),
 }
 
+/** What Kubernetes itself accepts. */
+const PUBLISHED = JSON.parse(readFileSync(new URL('./fixtures/kubernetes-1.37.json', import.meta.url), 'utf8')) as object
+const publishedSchema = (kind: keyof typeof KINDS) => {
+  const group = { Service: 'core.v1', StatefulSet: 'apps.v1', Deployment: 'apps.v1', PodDisruptionBudget: 'policy.v1' }[kind]
+  return { ...PUBLISHED, $ref: `#/$defs/io.k8s.api.${group}.${kind}` }
+}
+
 type Workload = Type.Static<typeof KINDS.Deployment> | Type.Static<typeof KINDS.StatefulSet>
 type Budget = Type.Static<typeof KINDS.PodDisruptionBudget>
 type Service = Type.Static<typeof KINDS.Service>
@@ -128,6 +136,8 @@ function resourcesOf(file: string): readonly Resource[] {
     const schema = KINDS[resource.kind]
     const [problem] = schema === undefined ? [{ message: 'unknown' }] : Value.Errors(schema, resource)
     assert.equal(problem, undefined, `${file}, ${resource.kind} ${resource.metadata?.name}: ${JSON.stringify(problem)}`)
+    const [isAccepted, problems] = Schema.Errors(publishedSchema(resource.kind), resource)
+    assert.ok(isAccepted, `${file}, ${resource.kind} ${resource.metadata.name}: ${JSON.stringify(problems[0])}`)
     return resource
   })
 }
@@ -179,6 +189,15 @@ for (const file of FILES) {
     }
   })
 }
+
+test('the published schema refuses a misspelt member and a wrong type', () => {
+  const [one] = resourcesOf('one-node.yaml').filter(isWorkload)
+  const refusals = [
+    { ...one, spec: { ...one!.spec, replica: 1 } },
+    { ...one, spec: { ...one!.spec, replicas: 'one' } },
+  ].map((resource) => Schema.Errors(publishedSchema('StatefulSet'), resource)[1][0]?.instancePath)
+  assert.deepEqual(refusals, ['/spec/replica', '/spec/replicas'])
+})
 
 test('one node has one process on its volume, and several nodes keep nothing on theirs', () => {
   assert.deepEqual([...FILES].sort(), ['nodes.yaml', 'one-node.yaml'])

@@ -1,11 +1,24 @@
 // The npm package as people get it: installed by `npx` from a registry into an empty cache, on a machine without this repository, started
-// in an empty folder, and used there as the README says.
+// in an empty folder, and used there as in the README.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { closeSync, existsSync, globSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -70,6 +83,10 @@ function environment(): Record<string, string> {
   }
 }
 
+const versionOf = (name: string): string =>
+  (JSON.parse(readFileSync(new URL(`../node_modules/${name}/package.json`, import.meta.url), 'utf8')) as { version: string })
+    .version
+
 test('the package is small, names its licences, and needs only what cannot be bundled', () => {
   const files = readdirSync(join(place, 'package'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const sizes = execFileSync('tar', ['--list', '--verbose', '--gzip', '--file', archive], { encoding: 'utf8' })
@@ -85,6 +102,10 @@ test('the package is small, names its licences, and needs only what cannot be bu
   const manifest = JSON.parse(readFileSync(join(place, 'package/package.json'), 'utf8')) as Record<string, unknown>
   assert.equal(manifest.private, undefined)
   assert.deepEqual(Object.keys(manifest.dependencies as object), Object.keys(INSTALLED))
+  for (const [name, version] of Object.entries(manifest.dependencies as Record<string, string>))
+    assert.equal(version, versionOf(name), `${name} has the version that the tests ran with`)
+  for (const name of ['name', 'description', 'keywords', 'license', 'engines', 'repository', 'homepage', 'bugs'])
+    assert.ok(manifest[name], name)
   const licences = readFileSync(join(place, 'package/THIRD-PARTY-LICENCES.txt'), 'utf8')
   for (const name of ['fastify', 'kysely', 'react', 'commander'])
     assert.match(licences, new RegExp(`^${name} \\d.*\\(MIT\\)$`, 'm'))
@@ -104,6 +125,7 @@ test('a release has the package, the executable, what it consists of, notes and 
     components: { name: string; purl: string; licenses?: unknown[]; hashes?: unknown[] }[]
   }
   for (const { name, licenses, hashes } of bill.components) assert.ok(licenses?.length && hashes?.length, name)
+  assert.equal(new Set(bill.components.map(({ purl }) => purl)).size, bill.components.length, 'CycloneDX has each once')
   const listed = bill.components.map(({ purl }) => purl.replace(/@[^@]*$/, ''))
   for (const name of ['fastify', 'react', ...Object.keys(INSTALLED)])
     assert.ok(listed.includes(`pkg:npm/${name.replace('@', '%40')}`), name)
@@ -131,17 +153,24 @@ test('every component is in the package, and what it loads is in its own folder'
 })
 
 test('an older Node gets one sentence', () => {
+  const refusal = (node: string, program: string) => {
+    const { status, stderr } = spawnSync(node, [program], { encoding: 'utf8' })
+    assert.equal(status, 1)
+    return stderr
+  }
+  const program = join(place, 'package/cli/bin/millrace.mjs')
+  const later = join(place, 'later.mjs')
+  writeFileSync(later, readFileSync(program, 'utf8').replace(/NEEDED_NODE = \d+/, 'NEEDED_NODE = 99'))
+  assert.equal(
+    refusal(process.execPath, later),
+    `millrace: Millrace needs Node 99 or newer; this is ${process.version}. Install one from https://nodejs.org.\n`,
+  )
   const older = (process.env.PATH ?? '')
     .split(delimiter)
     .map((folder) => join(folder, 'node'))
     .find((node) => /^v(1\d|2[0-3])\./.test(spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout ?? ''))
   if (older === undefined) return // every Node of this machine is new enough
-  const { status, stderr } = spawnSync(older, [join(place, 'package/cli/bin/millrace.mjs')], { encoding: 'utf8' })
-  assert.equal(status, 1)
-  assert.match(
-    stderr,
-    /^millrace: Millrace needs Node 24 or newer; this is v\d+\.\d+\.\d+\. Install one from https:\/\/nodejs\.org\.\n$/,
-  )
+  assert.match(refusal(older, program), /^millrace: Millrace needs Node 24 or newer; this is v\d+\.\d+\.\d+\. [^\n]+\n$/)
 })
 
 test('npx millrace starts a stack in the folder where it is called, and the README works from there', async (t) => {
@@ -211,7 +240,43 @@ test('npx millrace starts a stack in the folder where it is called, and the READ
   t.after(() => isAlive(pid) && process.kill(pid, 'SIGKILL'))
   npx.kill('SIGTERM')
   await until('the stack has ended with npx', () => !isAlive(pid))
+  await damagedPackage(folder)
 })
+
+/** Half of DuckDB, then none of it. */
+async function damagedPackage(cwd: string): Promise<void> {
+  const [modules = ''] = globSync(join(place, 'cache/_npx/*/node_modules'))
+  const main = join(modules, 'millrace/cli/bin/millrace.mjs')
+  const options = { cwd, env: { ...environment(), ...FREE_PORTS }, timeout: 60_000 }
+  const failed = (...args: string[]) =>
+    run(process.execPath, [main, ...args], options).then(
+      () => assert.fail('it did not fail'),
+      (error: { stdout: string; stderr: string }) => error,
+    )
+  const sizeOf = (path: string) => statSync(path).size
+  const native = globSync(join(modules, '@duckdb/node-bindings-*/*')).sort((a, b) => sizeOf(b) - sizeOf(a))[0]!
+  const whole = readFileSync(native)
+  rmSync(native) // it may be a link to that of this repository
+  writeFileSync(native, whole.subarray(0, whole.length / 2))
+  const { stdout } = await failed('doctor')
+  assert.match(stdout, /^PROBLEM {2}DuckDB +cannot be loaded \(.+\), so tables do not work\. Install Millrace again\.$/m)
+
+  const log = join(place, 'damaged.log')
+  const fd = openSync(log, 'w')
+  const stack = spawn(process.execPath, [LEASH, process.execPath, main], { ...options, stdio: ['pipe', fd, fd] })
+  closeSync(fd)
+  await until(
+    () => `the stack reports that its tables do not work:\n${readFileSync(log, 'utf8')}`,
+    () => /"level":"error".*"msg":"a table worker could not load DuckDB; install/.test(readFileSync(log, 'utf8')),
+    60_000,
+  )
+  stack.stdin!.end()
+  await once(stack, 'exit')
+
+  rmSync(join(modules, '@duckdb/node-api'), { recursive: true })
+  const { stderr } = await failed()
+  assert.equal(stderr, 'millrace: The package @duckdb/node-api is missing or damaged. Install Millrace again.\n')
+}
 
 /** Runs a program on a disk of 64 MB of its own, and lists what it left in the folder of the runtime. */
 const ON_SMALL_DISK = [
@@ -223,6 +288,16 @@ const ON_SMALL_DISK = [
   'small-disk',
 ]
 
+const NAMELESS = 54_321
+/** What root runs a program with, to be a user that the machine has no entry of. */
+const asNamelessUser = process.getuid?.() === 0 ? ['setpriv', `--reuid=${NAMELESS}`, `--regid=${NAMELESS}`, '--clear-groups'] : []
+
+/** The folder, what is below it, and the way to it. */
+async function readableForAll(folder: string): Promise<void> {
+  for (const path of [place, release]) chmodSync(path, 0o755)
+  await run('chmod', ['-R', 'a+rX', folder, release])
+}
+
 /** On a machine without Node and npm. */
 const executable = (env: Record<string, string>, ...args: string[]) =>
   run(join(release, EXECUTABLE), args, { cwd: place, env: { PATH: '/usr/bin:/bin', HOME: join(place, 'no-home'), ...env } })
@@ -233,15 +308,15 @@ test('the single executable unpacks itself once, repairs what was changed, and r
   assert.match(first.stdout, new RegExp(`^${VERSION.replaceAll('.', '\\.')}`))
   assert.match(first.stderr, /^millrace: Unpacking to \S+ \(once for each version\)\.\n$/)
   assert.equal((await executable(env, '--version')).stderr, '')
-  const [folder = ''] = readdirSync(env.MILLRACE_RUNTIME_DIR)
-  const native = globSync('node_modules/@duckdb/**/*.node', { cwd: join(env.MILLRACE_RUNTIME_DIR, folder) })
+  const [version = ''] = readdirSync(env.MILLRACE_RUNTIME_DIR)
+  const native = globSync('node_modules/@duckdb/**/*.node', { cwd: join(env.MILLRACE_RUNTIME_DIR, version) })
   assert.ok(native.length > 0)
-  const changed = join(env.MILLRACE_RUNTIME_DIR, folder, native[0]!)
+  const changed = join(env.MILLRACE_RUNTIME_DIR, version, native[0]!)
   const bytes = readFileSync(changed)
   writeFileSync(changed, Buffer.from(bytes).fill(0, 0, 64))
   assert.match((await executable(env, '--version')).stderr, /Unpacking/)
   assert.ok(readFileSync(changed).equals(bytes))
-  assert.deepEqual(readdirSync(env.MILLRACE_RUNTIME_DIR), [folder], 'nothing is left of what was unpacked beside it')
+  assert.deepEqual(readdirSync(env.MILLRACE_RUNTIME_DIR), [version], 'nothing is left of what was unpacked beside it')
 
   const refused = await executable({ MILLRACE_RUNTIME_DIR: '/dev/null/x' }, '--version').catch((error) => error)
   assert.equal(refused.code, 1)
@@ -263,12 +338,34 @@ test('the single executable unpacks itself once, repairs what was changed, and r
     )
   })
 
-  const data = join(place, 'data-of-executable')
+  // As in a container with an arbitrary user id: a user of no name, without a home, whose files are only for itself.
+  const folder = join(place, "a folder of 'ünïcode' 数据")
+  mkdirSync(folder)
+  await readableForAll(env.MILLRACE_RUNTIME_DIR)
+  if (asNamelessUser.length > 0) chownSync(folder, NAMELESS, NAMELESS)
+  const bare = { ...env, ...FREE_PORTS, PATH: '/usr/bin:/bin' }
+  const [as = '', ...like] = [...asNamelessUser, join(release, EXECUTABLE)]
+  const homeless = async (...args: string[]) =>
+    await run(as, [...like, ...args], { cwd: folder, env: bare }).catch((error: { stdout: string; stderr: string }) => error)
+  if (asNamelessUser.length > 0) {
+    const { MILLRACE_RUNTIME_DIR: _, ...nowhere } = bare
+    const { stderr } = await run(as, [...like, '--version'], { cwd: folder, env: nowhere }).catch((error) => error)
+    assert.equal(
+      stderr,
+      'millrace: This user has no home folder to unpack the program to. Set MILLRACE_RUNTIME_DIR to another folder.\n',
+    )
+    const service = await homeless('service', 'install', '--user', '--dry-run')
+    assert.equal(
+      service.stderr,
+      'millrace: This user has no home folder for the file of the service. Set HOME, or use --system.\n',
+    )
+  }
+
   const log = join(place, 'executable.log')
   const fd = openSync(log, 'w')
-  const stack = spawn(process.execPath, [LEASH, join(release, EXECUTABLE)], {
-    cwd: place,
-    env: { ...env, ...FREE_PORTS, PATH: '/usr/bin:/bin', MILLRACE_DATA_DIR: data },
+  const stack = spawn(process.execPath, [LEASH, 'sh', '-c', 'umask 077 && exec "$@"', 'sh', as, ...like], {
+    cwd: folder,
+    env: bare,
     stdio: ['pipe', fd, fd],
   })
   closeSync(fd)
@@ -288,6 +385,7 @@ test('the single executable unpacks itself once, repairs what was changed, and r
   const [, url = ''] = /"url":"(http:[^"]+)"/.exec(output()) ?? []
   const [, token = ''] = /Master token {3}(\S+)/.exec(output()) ?? []
   const commandLine = { ...env, MILLRACE_URL: url, MILLRACE_TOKEN: token }
+  assert.equal((await homeless('profiles')).stdout, 'no profiles yet; create one with: millrace login\n')
   const loginRequest = { endpoint: 'login', method: 'POST', params: { username: 'ada', password: { attr: '#password' } } }
   const authentication = { type: 'login', loginRequest, apiRequest: { headers: { 'X-Sample-Session': { response: 'token' } } } }
   const parameters = {
@@ -299,7 +397,7 @@ test('the single executable unpacks itself once, repairs what was changed, and r
   await executable(commandLine, 'config', 'create', ...shop)
   const job = JSON.parse((await executable(commandLine, 'job', 'run', 'keboola.ex-generic-v2', 'shop', '--json')).stdout)
   assert.equal(job.status, 'success', JSON.stringify(job))
-  process.kill(Number(readFileSync(join(data, 'stack.pid'), 'utf8')), 'SIGTERM')
+  process.kill(Number(readFileSync(join(folder, 'millrace-data/stack.pid'), 'utf8')), 'SIGTERM')
   const [code] = await once(stack, 'exit')
   assert.equal(code, 0, output())
 })

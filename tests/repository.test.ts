@@ -1,4 +1,4 @@
-// Files around the code repeat facts of the code. What is said twice is compared here.
+// Files around the code repeat facts of the code. What is duplicated is compared here.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -21,6 +21,7 @@ test('one version of Node everywhere', () => {
   const stated = {
     'tools/setup.mjs': only(read('tools/setup.mjs'), /NEEDED_NODE = (\d+)/g),
     'cli/bin/millrace.mjs': only(read('cli/bin/millrace.mjs'), /NEEDED_NODE = (\d+)/g),
+    'cli/src/stack/doctor.ts': only(read('cli/src/stack/doctor.ts'), /MIN_NODE = (\d+)/g),
     'cli/bin/packaged.mjs': only(read('cli/bin/packaged.mjs'), /NEEDED_NODE = (\d+)/g),
     'tools/package.ts': only(read('tools/package.ts'), /engines: { node: '>=(\d+)' }/g),
     Dockerfile: only(read('Dockerfile'), /^FROM node:(\d+)/gm),

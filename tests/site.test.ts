@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import MiniSearch from 'minisearch'
 import { type Part, SEARCH_OPTIONS } from '../server/src/services/stack/guides/search-options.ts'
+import { VERSION } from '../server/src/start/version.ts'
 import { fileOf, makeSite, withRelativeLinks } from '../tools/site/site.ts'
 
 test('the site has every page with relative links that exist, Markdown, a search index and llms.txt', async (t) => {
@@ -25,6 +26,13 @@ test('the site has every page with relative links that exist, Markdown, a search
     }
   }
   assert.deepEqual(broken, [])
+  for (const page of pages)
+    assert.match(readFileSync(join(folder, page), 'utf8'), new RegExp(`Millrace ${VERSION.replaceAll('.', '\\.')}</span>`), page)
+  const { servers } = JSON.parse(readFileSync(join(folder, 'openapi.json'), 'utf8')) as { servers: { url: string }[] }
+  assert.deepEqual(
+    servers.map(({ url }) => url),
+    ['http://127.0.0.1:8000'],
+  )
   const llms = readFileSync(join(folder, 'llms.txt'), 'utf8')
   for (const [, file = ''] of llms.matchAll(/\]\(([^)]+)\)/g)) assert.ok(existsSync(join(folder, file)), file)
   const index = MiniSearch.loadJSON<Part>(readFileSync(join(folder, 'search.json'), 'utf8'), SEARCH_OPTIONS)

@@ -74,7 +74,9 @@ function licenceText(folder: string): string {
 
 /** CycloneDX 1.6, with what npm installs beside the package. The same lockfile gives the same text. */
 export function billOfMaterials(root: string, version: string): object {
-  const components = packagesOf(root, []).map(({ name, version: own = '', license, integrity }) => ({
+  // A package can be in two places.
+  const unique = new Map(packagesOf(root, []).map((one) => [`${one.name}@${one.version}`, one]))
+  const components = [...unique.values()].map(({ name, version: own = '', license, integrity }) => ({
     type: 'library',
     'bom-ref': `${name}@${own}`,
     name,

@@ -19,9 +19,9 @@ export const withCore: typeof OpenCore.withCore = async (config, work) => {
   return (await load()).withCore(config, work)
 }
 
-export const pendingMigrations: typeof OpenCore.pendingMigrations = async (config) => {
+export const upgradeOf: typeof OpenCore.upgradeOf = async (config) => {
   refuseWithoutStack(config)
-  return (await load()).pendingMigrations(config)
+  return (await load()).upgradeOf(config)
 }
 
 export function refuseWithoutStack({ dataDir, database }: Config): void {

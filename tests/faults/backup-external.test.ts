@@ -18,7 +18,8 @@ import { startStack } from './stack.ts'
 
 async function emptyFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-backup-'))
-  t.after(() => rm(folder, { recursive: true, force: true }))
+  // A stack that was started later is killed after this hook and deletes its own folder.
+  t.after(() => rm(folder, { recursive: true, force: true }).catch(() => {}))
   return folder
 }
 
@@ -95,7 +96,7 @@ test('PostgreSQL and S3 are backed up under load and restored elsewhere', async 
   const copy = await startStack(t, { env: elsewhere.env, existing: { dataDir, masterToken: stack.masterToken } })
   await compare(copy, before)
   assert.match(copy.output(), /Schedules +paused/)
-  await upload(copy, nothing()) // ids go on after those of the backup
+  await upload(copy, nothing()) // ids continue after those of the backup
 
   const another = await startStack(t, {
     env: elsewhere.env,

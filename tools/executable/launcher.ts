@@ -14,10 +14,10 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { getAsset, getRawAsset } from 'node:sea'
 import { zstdDecompressSync } from 'node:zlib'
+import { homeFolder } from '../../server/src/kit/machine/home-folder.ts'
 import { type PackedFile, type PackedIndex, sha256 } from './packed.ts'
 
 const index = JSON.parse(getAsset('index', 'utf8')) as PackedIndex // made by executable.ts
@@ -34,16 +34,23 @@ try {
       : code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR'
         ? 'The folder is not writable.'
         : message
-  console.error(`millrace: The program could not be unpacked to ${folder}. ${reason} Set MILLRACE_RUNTIME_DIR to another folder.`)
-  process.exit(1)
+  stop(`The program could not be unpacked to ${folder}. ${reason}`)
 }
 start()
+
+function stop(problem: string): never {
+  console.error(`millrace: ${problem} Set MILLRACE_RUNTIME_DIR to another folder.`)
+  process.exit(1)
+}
 
 /** Of the user, not of a data folder: commands that only talk to a stack need the program as well. */
 function runtimeFolder(): string {
   const { MILLRACE_RUNTIME_DIR, XDG_CACHE_HOME, LOCALAPPDATA } = process.env
   if (MILLRACE_RUNTIME_DIR) return resolve(MILLRACE_RUNTIME_DIR)
-  return join(XDG_CACHE_HOME || LOCALAPPDATA || join(homedir(), '.cache'), 'millrace')
+  const home = homeFolder()
+  const caches = XDG_CACHE_HOME || LOCALAPPDATA || (home && join(home, '.cache'))
+  if (!caches) stop('This user has no home folder to unpack the program to.')
+  return join(caches, 'millrace')
 }
 
 /** Whether everything is there: native code by its checksum, other files by their size. */

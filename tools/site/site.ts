@@ -18,6 +18,10 @@ import { VERSION } from '../../server/src/start/version.ts'
 import { createPlatform } from '../../server/src/wiring/platform.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+/** Where a stack is unless it is started with other settings. */
+const LOCAL_STACK = 'http://127.0.0.1:8000'
+/** Where it is to requests without a network. */
+const INJECTED = /http:\/\/localhost(:80)?(?!\d)/g
 
 /** A page of the stack as a file of the site; undefined for what the site does not have. */
 export function fileOf(address: string): string | undefined {
@@ -50,6 +54,27 @@ export function withRelativeLinks(html: string, file: string): string {
       return target === undefined ? whole : ` ${name}="${target}"`
     })
 }
+
+/** The header of the guides, for pages that have none in the stack. */
+function withHeader(html: string): string {
+  if (html.includes('class="bar')) return html
+  const style = '<style>.bar { display: flex; gap: 1rem; align-items: center; flex-wrap: wrap }</style>'
+  const links = '<a href="/help">All guides</a> <a href="/docs">API</a>'
+  return html.replace(
+    '</style>\n<main>',
+    `</style>\n${style}\n<div class="bar quiet">${links} <form action="/help/search"></form><span>Millrace ${VERSION}</span></div>\n<main>`,
+  )
+}
+
+/** Forms of the API reference send to a stack that is named in the page, never to the server of the site. */
+const withStackField = (html: string): string =>
+  html
+    .replaceAll(INJECTED, LOCAL_STACK)
+    .replace(
+      '<p hidden><input type="url" id="stack"',
+      `<p><input type="url" id="stack" value="${LOCAL_STACK}" title="It has to allow this page: MILLRACE_CORS_ORIGINS"`,
+    )
+    .replace('Token, to send requests to this stack from this page', 'Token, to send requests to your stack from this page')
 
 /** The search field of the stack becomes that of the site. */
 function withSearch(html: string, file: string): string {
@@ -88,15 +113,12 @@ export async function makeSite(target: string): Promise<readonly string[]> {
       const { statusCode, body } = await platform.app.inject(address)
       const file = fileOf(address)
       if (statusCode !== 200 || file === undefined) throw new Error(`${address} answers ${statusCode}`)
-      write(file, withRelativeLinks(withSearch(body, file), file))
+      write(file, withRelativeLinks(withSearch(withHeader(withStackField(body)), file), file))
       written.push(file)
       for (const [, linked = ''] of body.matchAll(/(?:href|src)="(\/docs\/components\/[\w./-]+)"/g))
         if (!open.includes(linked)) open.push(linked)
     }
-    write(
-      'openapi.json',
-      (await platform.app.inject('/openapi.json')).body.replaceAll('http://localhost', 'http://127.0.0.1:8000'),
-    )
+    write('openapi.json', (await platform.app.inject('/openapi.json')).body.replaceAll(INJECTED, LOCAL_STACK))
     const pages: string[] = []
     for (const path of paths) {
       const text = await guides.read(path)

@@ -14,7 +14,7 @@ export function addAdminCommands(program: Command): void {
     .description(
       'create a sign-in link that can be used once, within an hour: for a new stack admin, or a user who lost their password',
     )
-    .option('--email <email>', 'sign in as this person')
+    .option('--email <email>', 'sign in as this user')
     .action(async ({ email }: { email?: string }, command: Command) => {
       const config = readConfig()
       const value = await withCore(config, ({ people }) => people.makeSignInLink(email))
@@ -34,7 +34,7 @@ export const addressOf = async ({ addresses, tls, listen, dataDir }: Config): Pr
   (await findRunningStack(dataDir))?.url ??
   `${tls.mode === 'off' ? 'http' : 'https'}://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${listen.port}`
 
-/** Said below a link when nothing tells where the stack listens. */
+/** Printed below a link when the address of the stack is unknown. */
 export const doubtAbout = async ({ addresses, dataDir }: Config): Promise<string> =>
   addresses.publicUrl !== undefined || (await findRunningStack(dataDir))
     ? ''

@@ -32,9 +32,7 @@ export function addBackupCommands(program: Command): void {
 
   program
     .command('restore <folder>')
-    .description(
-      'bring a backup back into an empty data folder; s3:NAME or s3:latest is one in the bucket of MILLRACE_BACKUP_S3_*',
-    )
+    .description('restore a backup into an empty data folder; s3:NAME or s3:latest is one in the bucket of MILLRACE_BACKUP_S3_*')
     .option('--verify', 'restore test: check every file, open a temporary copy, read its objects and tables, delete it')
     .option('--database <url>', 'with --verify: an empty PostgreSQL for the rows of a backup that has such')
     .option('--run-schedules', 'let schedules fire in the copy: it replaces the original stack')

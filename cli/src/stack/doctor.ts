@@ -1,9 +1,12 @@
 // millrace doctor: checks this installation. Each line is one check with its result; exit code 1 if something must be fixed.
 
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { access, constants, stat, statfs } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Command } from 'commander'
 import { egressPolicyFrom } from '../../../contract/egress-rules.ts'
 import { findHolder } from '../../../server/src/engines/data-dir/folder-lock.ts'
@@ -25,7 +28,7 @@ interface Finding {
   readonly text: string
 }
 
-const MIN_NODE = 24
+export const MIN_NODE = 24
 const LITTLE_SPACE_BYTES = 5e9
 const NO_SPACE_BYTES = 5e8
 const REPOSITORY_WAIT_MS = 10_000
@@ -41,6 +44,7 @@ export function addDoctorCommand(program: Command): void {
       const running = await findRunningStack(config.dataDir)
       const findings = [
         versions(),
+        await duckDb(),
         await dataFolder(config),
         await space(config),
         runningStack(config, running),
@@ -73,6 +77,25 @@ function versions(): Finding {
     : { check: 'versions', status: 'problem', text: `${text}. Node ${MIN_NODE} or newer is required; npm start brings its own.` }
 }
 
+const LOAD_MS = 60_000
+const LOAD_DUCKDB = `
+  const { DuckDBInstance, version } = require(process.argv[1])
+  DuckDBInstance.create().then((instance) => instance.connect()).then((connection) => connection.run('SELECT 1')).then(() => console.log(version()))`
+
+/** In a process of its own: damaged native code ends the process that loads it. */
+async function duckDb(): Promise<Finding> {
+  const check = 'DuckDB'
+  try {
+    const path = createRequire(import.meta.url).resolve('@duckdb/node-api')
+    const { stdout } = await promisify(execFile)(process.execPath, ['--eval', LOAD_DUCKDB, path], { timeout: LOAD_MS })
+    return { check, status: 'ok', text: stdout.trim() }
+  } catch (error) {
+    const { signal, stderr = '' } = error as { signal?: string; stderr?: string } // of execFile
+    const reason = signal ?? /^\w*Error: .*/m.exec(stderr)?.[0] ?? 'it is missing'
+    return { check, status: 'problem', text: `cannot be loaded (${reason}), so tables do not work. Install Millrace again.` }
+  }
+}
+
 async function dataFolder({ dataDir }: Config): Promise<Finding> {
   const check = 'data folder'
   try {
@@ -97,7 +120,7 @@ async function space({ dataDir }: Config): Promise<Finding> {
   return { check, status: free < LITTLE_SPACE_BYTES ? 'warning' : 'ok', text }
 }
 
-/** A second start on the same folder is refused: good to know before trying. */
+/** A second start on the same folder is refused, so it is reported before the attempt. */
 function runningStack({ dataDir }: Config, running: StackAddresses | undefined): Finding {
   const holder = existsSync(dataDir) ? findHolder(dataDir) : undefined
   const at = running === undefined ? '' : ` at ${running.url}`

@@ -51,7 +51,7 @@ export function addEncryptionCommands(program: Command): void {
     .description('the keys of this installation')
     .command('rotate')
     .description(
-      'create a new root key and wrap every data key with it; stored ciphers stay valid, a running stack keeps working',
+      'create a new root key and re-encrypt all data keys; stored ciphertext stays valid, and a running stack keeps working',
     )
     .action(async (_options: object, command: Command) => {
       const result = await withCore(readConfig(), ({ keyRing }) => keyRing.rotate())

@@ -13,11 +13,8 @@ export function addExtensionCommands(program: Command): void {
 
   extension
     .command('add <name>')
-    .description('fetch an extension of DuckDB (postgres, mysql or sqlite), check its signature and keep it')
-    .option(
-      '--file <path>',
-      'take it from this file (.duckdb_extension or .duckdb_extension.gz) instead of MILLRACE_EXTENSIONS_URL',
-    )
+    .description('download an extension of DuckDB (postgres, mysql or sqlite), check its signature and install it')
+    .option('--file <path>', 'install this file (.duckdb_extension or .duckdb_extension.gz) instead of downloading it')
     .action(async (name: string, { file }: { file?: string }, command: Command) => {
       const known = extensionNamed(name)
       const { dataDir, extensionsUrl } = configOfStack()

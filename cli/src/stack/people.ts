@@ -42,7 +42,7 @@ export function addPeopleCommands(program: Command): void {
     .command('invite <email>')
     .description('create an invitation link to a project; it can be used once, within 7 days')
     .option('--project <id>', 'project id', Number, 1)
-    .addOption(new Option('--role <role>', 'what they may do').choices(['viewer', 'editor', 'admin']).default('viewer'))
+    .addOption(new Option('--role <role>', 'role of the user').choices(['viewer', 'editor', 'admin']).default('viewer'))
     .action(async (email: string, { project, role }: { project: number; role: Role }, command: Command) => {
       const config = readConfig()
       const value = await withCore(config, ({ people: all }) => all.inviteFromMachine(project, email, role))
@@ -65,7 +65,7 @@ export function addPeopleCommands(program: Command): void {
 
   people
     .command('remove <person>')
-    .description('remove a person (e-mail or id); their sessions, tokens and open streams end')
+    .description('remove a user (e-mail or id); revokes their sessions, tokens and open streams')
     .action(async (named: string, _options, command: Command) => {
       const { id, name } = await withCore(readConfig(), async ({ people: all }) => {
         const person = await all.getNamed(named)

@@ -22,7 +22,7 @@ export function addProjectCommands(program: Command): void {
       print(
         command,
         answer,
-        () => `Project ${answer.id} "${answer.name}"\nMaster token   ${answer.masterToken}\nKeep it: it is shown only this once.`,
+        () => `Project ${answer.id} "${answer.name}"\nMaster token   ${answer.masterToken}\nStore it: it is shown only once.`,
       )
     })
 

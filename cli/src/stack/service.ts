@@ -2,10 +2,10 @@
 // deploy/millrace.service, so that both have the same settings.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
+import { homeFolder } from '../../../server/src/kit/machine/home-folder.ts'
 import { readConfig } from '../../../server/src/start/config.ts'
 import { print } from '../json-output.ts'
 import { UserError } from '../output.ts'
@@ -33,7 +33,7 @@ export function addServiceCommands(program: Command): void {
   const service = program.command('service').description('run the stack as a service of the machine')
   service
     .command('install')
-    .description('write the unit of systemd (launchd on macOS) that keeps a stack running')
+    .description('write a service file for systemd (launchd on macOS)')
     .option('--system', 'for the machine, as the user millrace; the default for root')
     .option('--user', 'for the user that calls; the default for others')
     .option('--data <folder>', `its data folder (default: ${SYSTEM_DATA}, or with --user that of this folder)`)
@@ -60,13 +60,13 @@ export function serviceFile(service: Service, platform: NodeJS.Platform) {
   if (platform === 'darwin') return launchd(service)
   if (platform !== 'linux')
     throw new UserError(`Services of ${platform} are not supported; start "millrace start" by a tool of that system.`)
-  if (isSystem && [homedir(), '/home', '/root', '/tmp'].some((folder) => main.startsWith(`${folder}/`)))
+  if (isSystem && [homeFolder() ?? '/home', '/home', '/root', '/tmp'].some((folder) => main.startsWith(`${folder}/`)))
     throw new UserError(
       `A service of the machine cannot read ${main}: homes and /tmp are hidden from it. Install the program elsewhere, or use --user.`,
     )
   const user = isSystem ? '' : ' --user'
   return {
-    file: isSystem ? '/etc/systemd/system/millrace.service' : join(homedir(), '.config/systemd/user/millrace.service'),
+    file: isSystem ? '/etc/systemd/system/millrace.service' : join(homeOfService(), '.config/systemd/user/millrace.service'),
     text: systemdUnit(service),
     next: [
       ...(isSystem ? [`useradd --system --home-dir ${SYSTEM_DATA} millrace`] : []),
@@ -75,6 +75,13 @@ export function serviceFile(service: Service, platform: NodeJS.Platform) {
       `journalctl${user} --unit millrace   # the link to sign in and the master token`,
     ],
   }
+}
+
+function homeOfService(): string {
+  const home = homeFolder()
+  if (home === undefined)
+    throw new UserError('This user has no home folder for the file of the service. Set HOME, or use --system.')
+  return home
 }
 
 /** Lines that a service of one user has not: they need root, or hide the home where the program is. */
@@ -122,7 +129,7 @@ const quoted = (text: string): string =>
 
 function launchd({ command, dataDir, isSystem }: Service) {
   const name = 'millrace'
-  const file = join(isSystem ? '/Library/LaunchDaemons' : join(homedir(), 'Library/LaunchAgents'), `${name}.plist`)
+  const file = join(isSystem ? '/Library/LaunchDaemons' : join(homeOfService(), 'Library/LaunchAgents'), `${name}.plist`)
   const text = `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0">

@@ -6,9 +6,10 @@ import { findRunningStack } from '../../../server/src/start/admin-listener.ts'
 import { type Config, readConfig } from '../../../server/src/start/config.ts'
 import { BUILD } from '../../../server/src/start/version.ts'
 import { print } from '../json-output.ts'
-import { drill, pendingMigrations, withBackupSource } from '../open-core.ts'
+import { drill, upgradeOf, withBackupSource } from '../open-core.ts'
 import { progress } from '../output.ts'
 import { backUp } from './backup.ts'
+import { MIN_NODE } from './doctor.ts'
 
 interface UpgradeOptions {
   /** False with --no-backup. */
@@ -27,17 +28,17 @@ export function addUpgradeCommand(program: Command): void {
     .command('upgrade')
     .description('show what the first start of this version will change, and create a verified backup')
     .requiredOption('--check', 'change nothing; the upgrade itself is the next start')
-    .option('--backup <folder>', 'where the backup goes; beside the data folder, named by the time, unless given')
+    .option('--backup <folder>', 'folder for the backup; by default next to the data folder, named by time')
     .option('--no-backup', 'create no backup')
     .action(async ({ backup = true }: UpgradeOptions, command: Command) => {
       const config = readConfig()
-      const migrations = await pendingMigrations(config)
+      const { migrations, postgres } = await upgradeOf(config)
       const running = await runningVersion(config)
       const made = backup === false ? null : await checkedBackup(config, typeof backup === 'string' ? backup : folderFor(config))
       const answer = {
         version: BUILD,
         running: running ?? null,
-        node: process.versions.node,
+        requirements: requirementsOf(postgres),
         migrations: migrations.map(({ name }) => name),
         stopAllNodes: migrations.some(({ changesOld }) => changesOld),
         unknownSettings: config.unknown,
@@ -48,21 +49,34 @@ export function addUpgradeCommand(program: Command): void {
     })
 }
 
+interface Requirement {
+  readonly name: string
+  readonly minimum: number
+  readonly found: string
+}
+
+/** One that is not met refuses the check itself. */
+const requirementsOf = (postgres: { readonly found: string; readonly minimum: number } | undefined): readonly Requirement[] => [
+  { name: 'Node', minimum: MIN_NODE, found: process.versions.node },
+  ...(postgres === undefined ? [] : [{ name: 'PostgreSQL', ...postgres }]),
+]
+
 type Answer = Parameters<typeof report>[0]
 
 function report(answer: {
   readonly version: string
   readonly running: string | null
-  readonly node: string
+  readonly requirements: readonly Requirement[]
   readonly migrations: readonly string[]
   readonly stopAllNodes: boolean
   readonly unknownSettings: readonly string[]
   readonly backup: BackupSeen | null
 }): string {
-  const { version, running, node, migrations, unknownSettings, backup } = answer
+  const { version, running, requirements, migrations, unknownSettings, backup } = answer
   return [
-    ['This version', `${version}, on Node ${node}`],
+    ['This version', version],
     ['Running', running ?? 'no stack runs on this data folder'],
+    ['Requires', requirements.map(({ name, minimum, found }) => `${name} ${minimum} or newer (here: ${found})`).join(', ')],
     ['Migrations', migrationsText(answer)],
     ['Settings', unknownSettings.length === 0 ? 'all are known' : `unknown to this version: ${unknownSettings.join(', ')}`],
     ['Backup', backup === null ? 'none was created' : backup.text],

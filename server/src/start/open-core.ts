@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockDataFolder } from '../engines/data-dir/folder-lock.ts'
 import { openMetadataDb } from '../engines/metadata-db/metadata-db.ts'
+import { MIN_POSTGRES } from '../engines/metadata-db/reach-postgres.ts'
 import { openDiskObjectStore } from '../engines/object-store/disk-object-store.ts'
 import { shiftedClock, systemClock } from '../kit/clock.ts'
 import { defined } from '../kit/defined.ts'
@@ -38,18 +39,21 @@ export async function withCore<T>(config: Config, work: (core: OpenCore) => Prom
   }
 }
 
-/** What the next start of this version would run on the database, by name. Nothing is changed, and a stack may run. */
-export const pendingMigrations = (config: Config) =>
+/** What the next start of this version would find and run on the database. Nothing is changed, and a stack may run. */
+export const upgradeOf = (config: Config) =>
   withTargets({ ...config, s3: { ...config.s3, external: undefined } }, async (targets) => {
     const metadata = targets.metadata ?? (await openMetadataDb({ path: join(config.dataDir, METADATA_FILE) }))
     try {
-      return (await metadata.pending()).map(({ name, changesOld = false }) => ({ name, changesOld }))
+      await metadata.reach({ waitMs: 0 })
+      const migrations = (await metadata.pending()).map(({ name, changesOld = false }) => ({ name, changesOld }))
+      const found = await metadata.serverVersion()
+      return { migrations, postgres: found === undefined ? undefined : { found, minimum: MIN_POSTGRES } }
     } finally {
       if (!targets.metadata) await metadata.close()
     }
   })
 
-/** A backup without asking a running stack: none runs on this data folder. Nodes elsewhere may, on a PostgreSQL and an S3 that they share. */
+/** A backup without a running stack: none runs on this data folder. Nodes elsewhere may, on a PostgreSQL and an S3 that they share. */
 export async function backUpStopped(
   config: Config,
   order: BackupOrder,

@@ -163,14 +163,14 @@ const firstToken = (token: string | undefined, chosen: boolean): string => {
   if (token === undefined) return ''
   return chosen
     ? '\n    Master token   as set in MILLRACE_MASTER_TOKEN'
-    : `\n    Master token   ${token}\n                   Keep it: it is shown only this once.`
+    : `\n    Master token   ${token}\n                   Store it: it is shown only once.`
 }
 
 /** Behind the # of a URL, which browsers do not send. */
 const firstLink = (link: string | undefined): string =>
   link === undefined
     ? ''
-    : `\n    Sign in        ${link}\n                   Makes you the stack admin; it works once, for an hour. \`millrace admin sign-in-link\` makes another.`
+    : `\n    Sign in        ${link}\n                   Makes you the stack admin. The link works once, within an hour; \`millrace admin sign-in-link\` creates another one.`
 
 class PortInUse extends Error {
   constructor(port: number) {

@@ -14,7 +14,7 @@ import { MIGRATIONS, type Migration } from './migrations/list.ts'
 import { type CopiedTable, copyRows, listTables, restoreRows, type TableRows } from './postgres-copy.ts'
 import { AWAY_MS, createPostgresDialect, createPostgresPool, cutConnections } from './postgres-dialect.ts'
 import { stopWithin } from './postgres-stop.ts'
-import { type ReachOptions, reachPostgres } from './reach-postgres.ts'
+import { postgresVersion, type ReachOptions, reachPostgres } from './reach-postgres.ts'
 import { openSqlite, openSqliteReader } from './sqlite-dialect.ts'
 import { holdWorkerLease, type WorkerLease } from './worker-lease.ts'
 
@@ -31,6 +31,8 @@ export interface MetadataDb {
   migrate(): Promise<readonly string[]>
   /** What `migrate` would run; nothing is changed. */
   pending(): Promise<readonly Pick<Migration, 'name' | 'changesOld'>[]>
+  /** Of the PostgreSQL that holds it; undefined for SQLite, which comes with Node. */
+  serverVersion(): Promise<string | undefined>
   /** All or nothing. On PostgreSQL the work runs again after a deadlock or a serialisation failure: no effects outside `trx` in it. */
   inTransaction<T>(work: (trx: Trx) => Promise<T>): Promise<T>
   /** Another number after every commit of any process; undefined on PostgreSQL, where that would be expensive. */
@@ -131,6 +133,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
       },
       migrate: () => migrateAndLog(db, measured),
       pending: () => pendingMigrations(db, migrations),
+      serverVersion: async () => (await postgresVersion(pool)).version,
       inTransaction: (work) => inPostgresTransaction(db, work),
       version: () => undefined,
       holdWorkerLease: (worker) => holdWorkerLease(url, worker),
@@ -174,6 +177,7 @@ export async function openMetadataDb(options: MetadataDbOptions): Promise<Metada
     reach: async () => {},
     migrate: () => migrateAndLog(db, clock),
     pending: () => pendingMigrations(db, migrations),
+    serverVersion: async () => undefined,
     inTransaction,
     version: watcher.version,
     holdWorkerLease: async () => ({ release: async () => {} }), // no other process looks

@@ -11,13 +11,16 @@ export interface ReachOptions {
   readonly onWait?: (reason: string) => void
 }
 
+/** The oldest that a stack starts on. */
+export const MIN_POSTGRES = 14
 const NO_SUCH_DATABASE = '3D000'
 
 export async function reachPostgres(pool: pg.Pool, url: string, { waitMs, onWait }: ReachOptions): Promise<void> {
   const deadline = performance.now() + waitMs
   let isTold = false
+  let server: PostgresVersion
   try {
-    await retry(() => pool.query('select 1'), {
+    server = await retry(() => postgresVersion(pool), {
       attempts: Number.POSITIVE_INFINITY,
       firstPauseMs: 250,
       longestPauseMs: 2000,
@@ -31,6 +34,20 @@ export async function reachPostgres(pool: pg.Pool, url: string, { waitMs, onWait
   } catch (error) {
     throw new PlatformError('stack.database', { address: addressOf(url), reason: reasonOf(error) }, { cause: error })
   }
+  if (server.number < MIN_POSTGRES * 10_000)
+    throw new PlatformError('stack.databaseTooOld', { address: addressOf(url), version: server.version, needed: MIN_POSTGRES })
+}
+
+interface PostgresVersion {
+  /** `14.5`, with what a distribution adds to it. */
+  readonly version: string
+  /** 140005 */
+  readonly number: number
+}
+
+export async function postgresVersion(pool: Pick<pg.Pool, 'query'>): Promise<PostgresVersion> {
+  const text = "select current_setting('server_version') as version, current_setting('server_version_num')::int as number"
+  return (await pool.query<PostgresVersion>(text)).rows[0]! // one row
 }
 
 const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown }).code

@@ -9,7 +9,7 @@ import { TRY_SCRIPT, tryRequest } from './try-form.ts'
 
 /** Narrows the page to the operations that contain every word; the groups left empty disappear. The page is whole without it. */
 const FILTER_SCRIPT = `
-const input = document.querySelector('input[type=search]')
+const input = document.querySelector('#filter')
 input.hidden = false
 input.addEventListener('input', () => {
   const words = input.value.toLowerCase().split(/\\s+/)
@@ -33,7 +33,8 @@ export function docsPage(routes: readonly DocumentedRoute[], baseUrl: string): s
 <h1>Millrace API</h1>
 <p class="quiet">${built.length} operations at <code>${escapeHtml(baseUrl)}</code>. Requests carry the token in <code>X-StorageApi-Token</code>; bodies may be JSON or forms.
 Below <code>/v2/storage/branch/{branch}/</code> the same addresses mean another branch. The same as <a href="/openapi.json">OpenAPI 3.1</a>. <a href="/console">Start page</a></p>
-<p><input type="search" placeholder="Filter: words of a path, a summary, a parameter" aria-label="Filter" hidden></p>
+<p><input type="search" id="filter" placeholder="Filter: words of a path, a summary, a parameter" aria-label="Filter" hidden></p>
+<p hidden><input type="url" id="stack" aria-label="Address of the stack"></p>
 <p hidden><input type="password" id="token" autocomplete="off" placeholder="Token, to send requests to this stack from this page" aria-label="Token"></p>
 <p>${[...names, NOT_BUILT].map(link).join(' · ')}</p>
 ${names

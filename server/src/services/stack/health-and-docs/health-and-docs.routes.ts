@@ -39,17 +39,17 @@ const page = (operation: string, summary: string, type = 'text/html') => ({
 /** What every node answers, whatever its roles. */
 export function probesRoutes({ version, commit, problems, metrics, metricsToken }: ProbesDeps): FastifyPluginAsync {
   return async (app: FastifyInstance) => {
-    app.get('/health', page('operations.health', 'Is the process alive?', 'application/json'), async (_req, reply) =>
+    app.get('/health', page('operations.health', 'Liveness check', 'application/json'), async (_req, reply) =>
       reply.type('application/json').send(JSON.stringify({ status: 'ok', version, commit })),
     )
 
-    app.get('/ready', page('operations.ready', 'Can the stack serve?', 'application/json'), async (_req, reply) => {
+    app.get('/ready', page('operations.ready', 'Readiness check', 'application/json'), async (_req, reply) => {
       const found = await problems()
       if (found.length > 0) throw new PlatformError('unavailable', { what: `The stack (${found.join('; ')})` })
       return reply.type('application/json').send(JSON.stringify({ status: 'ready', version, commit }))
     })
 
-    app.get('/metrics', page('operations.metrics', 'Prometheus text', 'text/plain'), async (req, reply) => {
+    app.get('/metrics', page('operations.metrics', 'Metrics in Prometheus format', 'text/plain'), async (req, reply) => {
       if (metricsToken !== undefined && !isBearer(req.headers.authorization, metricsToken))
         throw new PlatformError('storage.tokenInvalid')
       const { contentType, text } = await metrics()
@@ -85,7 +85,7 @@ export function pagesRoutes({ version, routes, component }: PagesDeps): FastifyP
     app.get(
       '/docs/components/:componentId',
       {
-        ...page('operations.componentPage', 'What a component does and takes'),
+        ...page('operations.componentPage', 'Documentation of a component'),
         schema: { params: OfComponent, response: { 200: Html } },
       },
       async (req, reply) => sendPage(reply, componentPage(componentOf(req.params.componentId), req.baseUrl)),
@@ -100,11 +100,13 @@ export function pagesRoutes({ version, routes, component }: PagesDeps): FastifyP
       async (req, reply) => reply.type('image/svg+xml').send(iconOf(componentOf(req.params.componentId))),
     )
 
-    app.get('/openapi.json', page('operations.openapi', 'This API as OpenAPI 3.1', 'application/json'), async (req, reply) =>
-      reply.type('application/json').send(openApiAt(req.baseUrl)),
+    app.get(
+      '/openapi.json',
+      page('operations.openapi', 'OpenAPI 3.1 document of this API', 'application/json'),
+      async (req, reply) => reply.type('application/json').send(openApiAt(req.baseUrl)),
     )
 
-    app.get('/docs', page('operations.docs', 'This API as a page'), async (req, reply) =>
+    app.get('/docs', page('operations.docs', 'API reference as a page'), async (req, reply) =>
       reply.type('text/html; charset=utf-8').header('content-security-policy', DOCS_POLICY).send(docsPageAt(req.baseUrl)),
     )
   }

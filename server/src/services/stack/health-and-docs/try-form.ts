@@ -1,4 +1,4 @@
-// The form of each operation at /docs that sends its request to this stack: what the script needs to know of an operation, and the script.
+// The form of each operation at /docs that sends its request to this stack: what the script needs of an operation, and the script.
 // The token is in the memory of the page only, no cookie is sent, and responses are shown as text.
 
 import { type DocumentedRoute, exampleBody, exampleOf, type Parameter, parametersOf, pathOf } from '../../../http/openapi.ts'
@@ -48,6 +48,8 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 export const TRY_SCRIPT = `
 const MAX_SHOWN = 200000
 const token = document.querySelector('#token')
+// Shown on the documentation site only: the stack that requests, and tokens, are sent to.
+const stack = document.querySelector('#stack')
 token.parentElement.hidden = false
 const element = (name, members = {}, ...children) => {
   const made = Object.assign(document.createElement(name), members)
@@ -89,7 +91,9 @@ function formOf(details) {
     event.preventDefault()
     const given = (place) => fields.filter((field) => field.in === place && field.input.value !== '')
     const path = request.path.replace(/\\{(\\w+)\\}/g, (_, name) => encodeURIComponent(fields.find((field) => field.in === 'path' && field.name === name)?.input.value ?? '').replaceAll('%2F', name === 'path' ? '/' : '%2F'))
-    const url = new URL('.' + path, location.href)
+    const base = stack.parentElement.hidden ? location.href : stack.value.trim().replace(/\\/*$/, '/')
+    if (!URL.canParse(base)) return show('Enter the address of your stack above, such as http://127.0.0.1:8000.')
+    const url = new URL('.' + path, base)
     for (const { name, input } of given('query')) url.searchParams.append(name, input.value)
     const headers = Object.fromEntries(given('header').map(({ name, input }) => [name, input.value]))
     if (request.token && token.value) headers[request.token] = token.value.trim()
@@ -116,7 +120,8 @@ function formOf(details) {
       try { pretty = JSON.stringify(JSON.parse(content), undefined, 2) } catch {}
       show(response.status + ' ' + response.statusText + ', ' + Math.round(performance.now() - from) + ' ms, ' + (response.headers.get('content-type') ?? 'no content') + '\\n\\n' + pretty)
     } catch (error) {
-      show(running.signal.aborted ? 'Cancelled.' : 'The request failed: ' + error.message)
+      const hint = stack.parentElement.hidden ? '' : '. The stack has to run at this address and to allow this page: MILLRACE_CORS_ORIGINS=' + location.origin
+      show(running.signal.aborted ? 'Cancelled.' : 'The request failed: ' + error.message + hint)
     }
     send.disabled = false
     stop.hidden = true

@@ -1,5 +1,5 @@
 // How many jobs two workers start and end a second on one PostgreSQL, beside one connection that only starts and ends rows of the same table by
-// `for update skip locked`, without limits, locks and leases. Jobs do nothing. Target: at least half of it.
+// `for update skip locked`, without limits, locks and leases. Jobs do nothing, and are announced in the live stream as in a stack. Target: at least half of it.
 
 import { sql } from 'kysely'
 import { type MetadataDb, openMetadataDb } from '../server/src/engines/metadata-db/metadata-db.ts'
@@ -8,6 +8,7 @@ import { createQueueLoop, type JobOutcome } from '../server/src/services/jobs/qu
 import { createQueueStore } from '../server/src/services/jobs/queue/queue.store.ts'
 import { createQueue } from '../server/src/services/jobs/queue/queue.ts'
 import { createStateHistory } from '../server/src/services/jobs/queue/state-history.store.ts'
+import { createChanges } from '../server/src/services/stack/changes/changes.ts'
 import { migratedPostgres } from '../tests/support/fresh-databases.ts'
 import { until } from '../tests/support/until.ts'
 import { inTurns, report } from './support/measure.ts'
@@ -22,7 +23,7 @@ const none = () => {
 
 function createWorker(metadata: MetadataDb) {
   const { db, inTransaction, clock } = metadata
-  const store = createQueueStore(db)
+  const store = createQueueStore(db, createChanges({ db, clock }).record)
   const states = createStateHistory(db)
   const queue = createQueue({
     ...{ store, inTransaction, clock, states },

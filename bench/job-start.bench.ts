@@ -3,10 +3,11 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { startStackProcess } from '../tests/support/stack-process.ts'
 import { until } from '../tests/support/until.ts'
 import { inTurns, report } from './support/measure.ts'
+import { serverOf } from './support/server-process.ts'
 
 const ROUNDS = 25
 const TASKS = 20
@@ -65,18 +66,10 @@ async function bare(): Promise<number> {
 
 /** Of a server and of everything it started that has ended. */
 function cpuSecondsOf(dataDir: string): number {
-  const pid = readdirSync('/proc').find((one) => /^\d+$/.test(one) && isServer(one, dataDir))
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  const fields = readFileSync(`/proc/${serverOf(dataDir)}/stat`, 'utf8')
+    .split(') ')[1]!
+    .split(' ')
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100
-}
-
-function isServer(pid: string, dataDir: string): boolean {
-  try {
-    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-    return readlinkSync(`/proc/${pid}/cwd`) === dataDir && /main\.ts|serve\.js/.test(command) && !/leash/.test(command)
-  } catch {
-    return false // it ended meanwhile
-  }
 }
 
 const task = (id: number, phase: number) => ({

@@ -45,28 +45,28 @@ export async function makeTpch(connection: DuckDBConnection, scale: number): Pro
   const count = (atOne: number): number => Math.max(10, Math.round(atOne * scale))
   const [suppliers, customers, parts, orders] = [count(10_000), count(150_000), count(200_000), count(1_500_000)]
   const run = (sql: string) => connection.run(sql)
-  // A number below n; salt tells the columns of a row apart.
+  // A number below n; salt distinguishes the columns of a row.
   await run('CREATE MACRO r(i, salt, n) AS (hash(i::BIGINT * 64 + salt) % n)::BIGINT')
   await run('CREATE MACRO pick(i, salt, words) AS words[r(i, salt, len(words)) + 1]')
   await run('CREATE MACRO money(i, salt, least, most) AS ((least + r(i, salt, most - least)) / 100.0)::DECIMAL(12, 2)')
   await run(
-    `CREATE MACRO said(i, salt) AS pick(i, salt, ${WORDS}) || ' ' || pick(i, salt + 1, ${WORDS}) || ' ' || pick(i, salt + 2, ${WORDS})`,
+    `CREATE MACRO phrase(i, salt) AS pick(i, salt, ${WORDS}) || ' ' || pick(i, salt + 1, ${WORDS}) || ' ' || pick(i, salt + 2, ${WORDS})`,
   )
   await run(
     `CREATE MACRO phone(i, nation) AS format('{}-{:03d}-{:03d}-{:04d}', nation + 10, r(i, 50, 900) + 100, r(i, 51, 900) + 100, r(i, 52, 9000) + 1000)`,
   )
 
   await run(`CREATE TABLE region AS SELECT i AS r_regionkey, ${list('AFRICA AMERICA ASIA EUROPE MIDDLE_EAST')}[i + 1] AS r_name,
-    said(i, 1) AS r_comment FROM range(5) t(i)`)
+    phrase(i, 1) AS r_comment FROM range(5) t(i)`)
   await run(`CREATE TABLE nation AS SELECT i - 1 AS n_nationkey, split_part(nation, ':', 1) AS n_name,
-    split_part(nation, ':', 2)::BIGINT AS n_regionkey, said(i, 1) AS n_comment
+    split_part(nation, ':', 2)::BIGINT AS n_regionkey, phrase(i, 1) AS n_comment
     FROM (SELECT unnest(${list(NATIONS)}) AS nation, generate_subscripts(${list(NATIONS)}, 1)::BIGINT AS i)`)
   await run(`CREATE TABLE supplier AS SELECT i AS s_suppkey, format('Supplier#{:09d}', i) AS s_name, 'address ' || r(i, 1, 9999) AS s_address,
     r(i, 2, 25) AS s_nationkey, phone(i, r(i, 2, 25)) AS s_phone, money(i, 3, -99999, 999999) AS s_acctbal,
-    CASE WHEN r(i, 4, 200) = 0 THEN 'Customer said Complaints' ELSE said(i, 5) END AS s_comment FROM range(1, ${suppliers} + 1) t(i)`)
+    CASE WHEN r(i, 4, 200) = 0 THEN 'Customer said Complaints' ELSE phrase(i, 5) END AS s_comment FROM range(1, ${suppliers} + 1) t(i)`)
   await run(`CREATE TABLE customer AS SELECT i AS c_custkey, format('Customer#{:09d}', i) AS c_name, 'address ' || r(i, 1, 9999) AS c_address,
     r(i, 2, 25) AS c_nationkey, phone(i, r(i, 2, 25)) AS c_phone, money(i, 3, -99999, 999999) AS c_acctbal,
-    pick(i, 4, ${list('AUTOMOBILE BUILDING FURNITURE MACHINERY HOUSEHOLD')}) AS c_mktsegment, said(i, 5) AS c_comment
+    pick(i, 4, ${list('AUTOMOBILE BUILDING FURNITURE MACHINERY HOUSEHOLD')}) AS c_mktsegment, phrase(i, 5) AS c_comment
     FROM range(1, ${customers} + 1) t(i)`)
   await run(`CREATE TABLE part AS SELECT i AS p_partkey,
     concat_ws(' ', pick(i, 1, ${COLORS}), pick(i, 2, ${COLORS}), pick(i, 3, ${COLORS}), pick(i, 4, ${COLORS}), pick(i, 5, ${COLORS})) AS p_name,
@@ -75,15 +75,15 @@ export async function makeTpch(connection: DuckDBConnection, scale: number): Pro
       pick(i, 10, ${list('TIN NICKEL BRASS STEEL COPPER')})) AS p_type,
     r(i, 11, 50) + 1 AS p_size,
     pick(i, 12, ${list('SM LG MED JUMBO WRAP')}) || ' ' || pick(i, 13, ${list('CASE BOX BAG JAR PKG PACK CAN DRUM')}) AS p_container,
-    ((90000 + (i // 10) % 20001 + 100 * (i % 1000)) / 100.0)::DECIMAL(12, 2) AS p_retailprice, said(i, 14) AS p_comment
+    ((90000 + (i // 10) % 20001 + 100 * (i % 1000)) / 100.0)::DECIMAL(12, 2) AS p_retailprice, phrase(i, 14) AS p_comment
     FROM range(1, ${parts} + 1) t(i)`)
   await run(`CREATE TABLE partsupp AS SELECT i AS ps_partkey, (i + k * (${suppliers} // 4)) % ${suppliers} + 1 AS ps_suppkey,
-    r(i * 4 + k, 1, 9999) + 1 AS ps_availqty, money(i * 4 + k, 2, 100, 100000) AS ps_supplycost, said(i * 4 + k, 3) AS ps_comment
+    r(i * 4 + k, 1, 9999) + 1 AS ps_availqty, money(i * 4 + k, 2, 100, 100000) AS ps_supplycost, phrase(i * 4 + k, 3) AS ps_comment
     FROM range(1, ${parts} + 1) t(i), range(4) u(k)`)
   await run(`CREATE TABLE bare_orders AS SELECT i AS o_orderkey, (r(i, 1, ${customers} // 3) * 3 + 1 + r(i, 2, 2)) AS o_custkey,
     (DATE '1992-01-01' + r(i, 3, 2406)::INTEGER) AS o_orderdate,
     pick(i, 4, ${list('1-URGENT 2-HIGH 3-MEDIUM 4-NOT_SPECIFIED 5-LOW')}) AS o_orderpriority, format('Clerk#{:09d}', r(i, 5, 1000)) AS o_clerk,
-    0::BIGINT AS o_shippriority, said(i, 6) AS o_comment, r(i, 7, 7) + 1 AS lines FROM range(1, ${orders} + 1) t(i)`)
+    0::BIGINT AS o_shippriority, phrase(i, 6) AS o_comment, r(i, 7, 7) + 1 AS lines FROM range(1, ${orders} + 1) t(i)`)
   await run(`CREATE TABLE lineitem AS WITH lines AS (
       SELECT o_orderkey, o_orderdate, n, o_orderkey * 8 + n AS i, r(o_orderkey * 8 + n, 1, ${parts}) + 1 AS part, r(o_orderkey * 8 + n, 2, 4) AS k,
         r(o_orderkey * 8 + n, 3, 50) + 1 AS quantity, (o_orderdate + (r(o_orderkey * 8 + n, 4, 121) + 1)::INTEGER) AS shipped
@@ -95,7 +95,7 @@ export async function makeTpch(connection: DuckDBConnection, scale: number): Pro
       CASE WHEN shipped > DATE '1995-06-17' THEN 'O' ELSE 'F' END AS l_linestatus, shipped AS l_shipdate,
       (o_orderdate + (r(i, 8, 61) + 30)::INTEGER) AS l_commitdate, (shipped + (r(i, 9, 30) + 1)::INTEGER) AS l_receiptdate,
       pick(i, 10, ${list('DELIVER_IN_PERSON COLLECT_COD NONE TAKE_BACK_RETURN')}) AS l_shipinstruct,
-      pick(i, 11, ${list('REG_AIR AIR RAIL SHIP TRUCK MAIL FOB')}) AS l_shipmode, said(i, 12) AS l_comment
+      pick(i, 11, ${list('REG_AIR AIR RAIL SHIP TRUCK MAIL FOB')}) AS l_shipmode, phrase(i, 12) AS l_comment
     FROM lines JOIN part ON p_partkey = part ORDER BY l_orderkey, l_linenumber`)
   await run(`CREATE TABLE orders AS SELECT o_orderkey, o_custkey,
       CASE WHEN bool_and(l_linestatus = 'F') THEN 'F' WHEN bool_and(l_linestatus = 'O') THEN 'O' ELSE 'P' END AS o_orderstatus,

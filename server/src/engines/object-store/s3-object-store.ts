@@ -1,9 +1,9 @@
 // Objects in any S3, through the AWS SDK. The guarantees of object-store.ts are mostly S3's own; what is added here:
 //  - a put whose body breaks off is aborted, so nothing half-written appears (the upload manager does that);
 //  - bytes are checked on the way: the SDK sends a CRC-32 with every upload and compares it on every whole read;
-//  - objects as local files are staged into a cache by key and etag, and kept while in use.
+//  - objects as local files are downloaded once for the same key and etag, and kept while in use.
 
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, readdir, rm, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -55,7 +55,7 @@ export async function openS3ObjectStore(options: S3ObjectStoreOptions): Promise<
   const stagedDir = join(cacheDir, 'staged')
   await rm(cacheDir, { recursive: true, force: true })
   for (const folder of [tempDir, stagedDir]) await mkdir(folder, { recursive: true })
-  const staged = new Map<string, { readonly ready: Promise<void>; holders: number }>()
+  const staged = new Map<string, { readonly path: string; readonly ready: Promise<void>; holders: number }>()
 
   async function head(key: string): Promise<ObjectInfo | undefined> {
     try {
@@ -89,13 +89,14 @@ export async function openS3ObjectStore(options: S3ObjectStoreOptions): Promise<
   async function openLocal(key: string): Promise<LocalObject | undefined> {
     const info = await head(key)
     if (!info) return undefined
-    const path = join(stagedDir, createHash('sha256').update(`${key}\0${info.etag}`).digest('hex'))
-    const entry = staged.get(path) ?? { ready: download(key, info.etag, path), holders: 0 }
-    staged.set(path, entry)
+    const bytes = `${key}\0${info.etag}`
+    const entry = staged.get(bytes) ?? stage(key, info.etag)
+    staged.set(bytes, entry)
     entry.holders++
+    const { path } = entry
     const release = once(async () => {
       if (--entry.holders > 0) return
-      staged.delete(path)
+      staged.delete(bytes)
       await rm(path, { force: true })
     })
     try {
@@ -105,6 +106,12 @@ export async function openS3ObjectStore(options: S3ObjectStoreOptions): Promise<
       throw fromSdk.error(cause, `stage ${key}`)
     }
     return { path, info, release }
+  }
+
+  /** A file of its own, also while the last one with the same bytes is being removed. */
+  function stage(key: string, etag: string) {
+    const path = join(stagedDir, randomUUID())
+    return { path, ready: download(key, etag, path), holders: 0 }
   }
 
   async function download(key: string, etag: string, path: string): Promise<void> {

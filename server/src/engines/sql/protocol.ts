@@ -25,6 +25,13 @@ export interface View {
   readonly select: string
 }
 
+/** Views over tables of the project: those of the session before that are no longer wanted, and new ones. */
+export interface BindMessage {
+  readonly type: 'bind'
+  readonly dropped: readonly Omit<View, 'select'>[]
+  readonly views: readonly View[]
+}
+
 export interface RunMessage {
   readonly type: 'run'
   readonly sql: string
@@ -43,11 +50,11 @@ export interface RunMessage {
 export type ToWorker =
   | OpenMessage
   | RunMessage
-  | { readonly type: 'bind'; readonly views: readonly View[] }
+  | BindMessage
   /** Another batch may come. */
   | { readonly type: 'more' }
   | { readonly type: 'cancel' }
-  /** A session of the same rights over the DuckDB of the one before: its tables and its connection go, the rest stays. */
+  /** A session of the same rights over the DuckDB of the one before: its connection goes, the rest stays. */
   | { readonly type: 'reopen' }
   /** Writes the log of the database into its file. */
   | { readonly type: 'checkpoint' }

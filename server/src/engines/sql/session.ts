@@ -51,6 +51,8 @@ export interface Kept {
   readonly links: Map<string, Link>
   /** Tables of the project that views of the database may name, by schema and name. */
   readonly viewed: Map<string, TableName> | undefined
+  /** The views in it. */
+  readonly bound: ReadonlyMap<string, Bound>
 }
 
 interface Link {
@@ -83,9 +85,7 @@ const MAX_TREE_BYTES = 256 << 20
 /** A cancelled statement that has not ended by then takes its process with it. On a busy machine DuckDB may need seconds to notice. */
 const CANCEL_MS = 30_000
 
-interface Bound {
-  readonly schema: string
-  readonly name: string
+interface Bound extends View {
   readonly version: string
 }
 
@@ -99,7 +99,11 @@ export async function openSession(
   const links = inherited?.links ?? new Map<string, Link>()
   const filesDir = join(dir, 'files')
   const bound = new Map<string, Bound>()
+  /** Views of the session before. A statement finds those that it names unchanged; the others are dropped before the first one runs. */
+  const former = new Map(inherited?.bound)
   let viewed = inherited?.viewed
+  /** True after a statement that may have dropped, replaced or rolled back views over tables of the project. */
+  let isBoundUncertain = false
   let isOpen = true
   let isRunning = false
   let inTransaction = false
@@ -132,20 +136,44 @@ export async function openSession(
     }
     for (const [name, table] of Object.entries(shortNames)) await findView(views, 'main', name, table)
     if (isViewCreated(statement)) for (const table of named) viewed?.set(`${table.schema}.${table.name}`, table)
-    if (views.length > 0) await settled(worker.ask({ type: 'bind', views }))
+    await bind(views, [...former.values()])
+    former.clear()
+  }
+
+  /** Creates the views that the statement needs. Views that may be gone are created again, since views of the database may read them. */
+  async function bind(found: readonly View[], dropped: readonly View[] = []): Promise<void> {
+    const isRepair = isBoundUncertain && !inTransaction
+    const views = isRepair ? [...bound.values()] : found // those that were found are bound by now
+    if (views.length === 0 && dropped.length === 0) return
+    try {
+      await settled(worker.ask({ type: 'bind', views, dropped }))
+      if (isRepair) isBoundUncertain = false
+    } catch (error) {
+      for (const view of found) forget(keyOf(view.schema, view.name), view)
+      isBoundUncertain = true
+      throw error
+    }
+  }
+
+  /** Whether the view exists is unknown: it is created when a statement names it, or dropped. */
+  function forget(key: string, view: View): void {
+    former.set(key, { ...view, version: '', select: '' })
+    bound.delete(key)
   }
 
   /** Adds the view that a table is bound as, unless its state is bound already. */
   async function findView(views: View[], schema: string, name: string, named: TableName): Promise<void> {
-    const key = `${schema}.${name}`.toLowerCase()
+    const key = keyOf(schema, name)
     const known = bound.get(key)
     if (known && (known.schema !== schema || known.name !== name))
       throw new PlatformError('sql.ambiguousTable', { table: `${schema}.${name}`, other: `${known.schema}.${known.name}` })
     if (known && inTransaction) return // a transaction reads one state
     const table = await findTable(named.schema, named.name)
     if (!table || table.version === known?.version) return
-    views.push({ schema, name, select: table.select(await linkFiles(table)) })
-    bound.set(key, { schema, name, version: table.version })
+    const view = { schema, name, select: table.select(await linkFiles(table)) }
+    if (!isSame(former.get(key), view)) views.push(view)
+    former.delete(key)
+    bound.set(key, { ...view, version: table.version })
   }
 
   /**
@@ -161,7 +189,7 @@ export async function openSession(
         if (!(error instanceof PlatformError && error.kind === 'forbidden')) throw error
       })
     }
-    if (views.length > 0) await settled(worker.ask({ type: 'bind', views }))
+    await bind(views)
   }
 
   async function tablesOfViews(): Promise<Map<string, TableName>> {
@@ -266,10 +294,12 @@ export async function openSession(
           }),
         )
         inTransaction = transactionAfter(statement, inTransaction)
+        if (mayChangeViews(statement)) isBoundUncertain = true
         shape.resolve(NO_RESULT) // unless it had one
         batches.end()
         return end ?? { rows: null, changedRows: null }
       } catch (error) {
+        if (isTransaction(statement)) isBoundUncertain = true // a COMMIT that fails rolls back
         const why = reason ?? placed(error, statement, originalPosition, head)
         shape.reject(why)
         batches.end(why)
@@ -416,10 +446,18 @@ export async function openSession(
     isOpen = false
     // Views that a transaction made go with it, even if the list of the worker still has them.
     const isKept = key !== undefined && !isRunning && !inTransaction && isSmall()
-    if (isKept) return release(rssMb, { key, database, dir, links, viewed }) // cleaned by the next session of the process
+    if (isBoundUncertain) for (const [key, view] of bound) forget(key, view)
+    if (isKept) return release(rssMb, { key, database, dir, links, viewed, bound: new Map([...former, ...bound]) }) // cleaned by the next session of the process
     const isClean = !isRunning && (await closed())
     await rm(dir, { recursive: true, force: true })
     await release(isClean ? rssMb : undefined)
+  }
+
+  /** Names of the project in what a statement replaces, drops or alters may be those of views over its tables. */
+  function mayChangeViews(statement: Statement): boolean {
+    if (statement.keyword === 'rollback' || statement.keyword === 'abort') return true
+    const lower = targetOf(statement).toLowerCase()
+    return lower.includes(PROJECT_CATALOG) || [...bound.values()].some(({ schema }) => lower.includes(schema.toLowerCase()))
   }
 
   const closed = (): Promise<boolean> =>
@@ -452,9 +490,23 @@ async function unlinkUnused(links: Map<string, Link>): Promise<void> {
   }
 }
 
+const keyOf = (schema: string, name: string): string => `${schema}.${name}`.toLowerCase()
+
+const isSame = (one: View | undefined, { schema, name, select }: View): boolean =>
+  one?.schema === schema && one.name === name && one.select === select
+
 /** `CREATE [OR REPLACE] [TEMP] VIEW` */
 const isViewCreated = ({ keyword, tokens }: Statement): boolean =>
   keyword === 'create' && [1, 2, 3, 4].some((i) => tokens.kind(i) === 'word' && tokens.lower(i) === 'view')
+
+/** The part of a statement that names what it replaces, drops or alters. */
+function targetOf({ keyword, text, tokens, offset }: Statement): string {
+  if (keyword === 'drop' || keyword === 'alter') return text
+  if (keyword !== 'create' || tokens.lower(1) !== 'or') return ''
+  let i = 2
+  while (i < tokens.length && tokens.lower(i) !== 'as') i++
+  return i < tokens.length ? text.slice(0, tokens.start(i) - offset) : text
+}
 
 /** `isOurs`: the text is of this file, and may read what callers may not. */
 type Given = StatementOptions & { readonly values?: readonly SqlValue[]; readonly isOurs?: boolean }

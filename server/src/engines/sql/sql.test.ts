@@ -285,6 +285,79 @@ test('a reader that comes back gets the same DuckDB with the newest tables, and 
   assert.deepEqual(sql.engine.workerPids(), pids)
 })
 
+test('a table that has not changed stays bound for the next session of its reader', async () => {
+  await sql.table('in.c-main', 'stays', 'SELECT 1 AS v')
+  await sql.table('in.c-main', 'other', 'SELECT 2 AS v')
+  const inSession = async <T>(work: (session: SqlSession) => Promise<T>): Promise<T> => {
+    await using session = await sql.open({ reader: 's' })
+    return await work(session)
+  }
+  const [stays, other] = ['"in.c-main".stays', '"in.c-main".other']
+  const views = `SELECT relname, oid FROM pg_catalog.pg_class WHERE relname IN ('stays', 'other')`
+  const viewsBeside = (name: string) =>
+    inSession((session) => rowsOf(session, `FROM (${views}) WHERE (SELECT count(*) FROM ${name}) = 1`))
+  await inSession((session) => rowsOf(session, `FROM ${stays}, ${other}`))
+  const first = await viewsBeside(stays)
+  assert.deepEqual(
+    first.map(([name]) => name),
+    ['stays'],
+  )
+  assert.deepEqual(await viewsBeside(stays), first)
+  assert.equal((await viewsBeside(other))[0]?.[0], 'other')
+
+  const broken = { version: '1', keys: [], select: () => 'SELECT 1 +' }
+  await using session = await sql.open({
+    reader: 's',
+    findTable: async (...name) => (name[1] === 'bad' ? broken : sql.find(...name)),
+  })
+  await failure(session.query(`FROM ${stays}, ${other}, "in.c-main".bad`))
+  assert.deepEqual(await rowsOf(session, `FROM ${stays}, ${other}`), [[1, 2]])
+  assert.deepEqual(await rowsOf(session, `SELECT relname FROM (${views}) ORDER BY 1`), [['other'], ['stays']])
+})
+
+for (const [what, mode, statements] of [
+  ['rolls back', 'read', ['BEGIN', 'FROM "in.c-main".kept', 'ROLLBACK']],
+  ['drops', 'write', ['DROP VIEW "in.c-main".kept']],
+  ['replaces', 'write', ['CREATE OR REPLACE VIEW "in.c-main".kept AS SELECT 42 AS v']],
+  ['drops the schema of', 'write', ['DROP SCHEMA memory."in.c-main" CASCADE']],
+] as const)
+  test(`a table is read as before after a session of its reader that ${what} its view`, async () => {
+    await sql.table('in.c-main', 'kept', 'SELECT 1 AS v')
+    const database = mode === 'write' ? { mode, database: join(sql.root, `${what}.db`) } : {}
+    const open = () => sql.open({ reader: what, ...database })
+    {
+      await using session = await open()
+      assert.deepEqual(await rowsOf(session, 'FROM "in.c-main".kept'), [[1]])
+    }
+    {
+      await using session = await open()
+      for (const statement of statements) await rowsOf(session, statement)
+      assert.deepEqual(await rowsOf(session, 'FROM "in.c-main".kept'), [[1]], 'in the same session')
+      for (const statement of statements) await rowsOf(session, statement)
+    }
+    await using session = await open()
+    assert.deepEqual(await rowsOf(session, 'FROM "in.c-main".kept'), [[1]], 'in the next one')
+  })
+
+for (const database of [undefined, 'reading.db'])
+  test(`views read their tables after statements over other tables, ${database ? 'in a database' : 'without a database'}`, async () => {
+    await sql.table('in.c-main', 'read', 'SELECT 1 AS v')
+    await sql.table('in.c-main', 'beside', 'SELECT 2 AS v')
+    const session = await sql.open({ mode: 'write', ...(database && { database: join(sql.root, database) }) })
+    await rowsOf(session, 'CREATE VIEW one AS FROM "in.c-main".read')
+    for (const statement of [
+      'CREATE VIEW two AS FROM "in.c-main".beside',
+      'CREATE OR REPLACE TABLE three AS FROM "in.c-main".beside',
+      'CREATE OR REPLACE VIEW "in.c-main".beside AS SELECT 3 AS v',
+      'DROP VIEW "in.c-main".beside',
+      'DROP SCHEMA memory."in.c-main" CASCADE',
+    ]) {
+      await rowsOf(session, statement)
+      assert.deepEqual(await rowsOf(session, 'FROM one'), [[1]], statement)
+    }
+    await session.close()
+  })
+
 test('views of a database follow the tables of the project from session to session, and temporary tables end with theirs', async () => {
   await sql.table('in.c-main', 'viewed', 'SELECT 1 AS v')
   const options = { reader: 'v', mode: 'write', database: join(sql.root, 'viewed.db') } as const

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { compileCacheVariable } from '../../kit/compile-cache.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { whileLoading } from '../../kit/machine/native-code.ts'
 import type { FromWorker, ToWorker } from './protocol.ts'
 
 /** A FIFO holds no more. */
@@ -27,6 +28,8 @@ export class WorkerProcess {
   /** Resolves with the reason when the process is gone. */
   readonly gone: Promise<string>
   #reason: string | undefined
+  /** It loads DuckDB before it sends anything. */
+  #hasLoaded = false
   readonly #failures = new Set<() => void>()
   #listener: (message: FromWorker) => void = () => {}
 
@@ -63,13 +66,16 @@ export class WorkerProcess {
         ...compileCacheVariable(),
       },
     })
-    this.#child.on('message', (message: FromWorker) => this.#listener(message))
+    this.#child.on('message', (message: FromWorker) => {
+      this.#hasLoaded = true
+      this.#listener(message)
+    })
     this.gone = new Promise((resolve) => {
       this.#child.on('error', (error) => this.#child.pid === undefined && resolve(error.message))
       this.#child.on('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
     })
     this.gone.then((reason) => {
-      this.#reason = reason
+      this.#reason = this.#hasLoaded ? reason : whileLoading(reason)
       for (const fail of this.#failures) fail()
       this.#text.destroy()
       rmSync(dir, { recursive: true, force: true })

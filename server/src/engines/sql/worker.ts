@@ -1,6 +1,6 @@
 // The SQL worker process: one DuckDB instance per session, closed with it, so that nothing of one session is left for the next. For
-// sessions of the same reader the instance stays, as one takes 50 ms to start; the next of them drops what the one before has bound and
-// made.
+// sessions of the same reader the instance stays, as one takes 50 ms to start; the next of them drops what the one before has made and
+// the tables that it does not name itself.
 // What SQL may do is bounded four times: the engine reads the text first (statements.ts), the kind of each statement is checked here,
 // DuckDB has no access to anything but the folder of the session, and its configuration is locked.
 // The process ends with its parent: when the channel closes, there is no process left to report to.
@@ -28,6 +28,7 @@ import { doubleQuoted } from '../../kit/text/double-quoted.ts'
 import { singleQuoted } from '../../kit/text/single-quoted.ts'
 import {
   BATCHES_AHEAD,
+  type BindMessage,
   type FromWorker,
   type OpenMessage,
   PROJECT_CATALOG,
@@ -51,8 +52,6 @@ interface Session {
   readonly settings: OpenMessage
   /** The end of the FIFO that this process writes to by itself. */
   readonly out: number
-  /** Views of tables, dropped with the session. */
-  readonly views: Set<string>
 }
 
 const { SELECT, EXPLAIN, INSERT, UPDATE, DELETE, MERGE_INTO, CREATE, CREATE_FUNC, DROP, ALTER, ANALYZE, VACUUM, TRANSACTION } =
@@ -127,7 +126,7 @@ async function handle(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): 
   else if (message.type === 'close') await close()
   else if (!session) throw new Error(`${message.type} came before open`)
   else if (message.type === 'reopen') await reopen(session)
-  else if (message.type === 'bind') await bind(session, message.views)
+  else if (message.type === 'bind') await bind(session, message)
   else if (message.type === 'checkpoint') await session.connection.run('CHECKPOINT workspace')
   else return run(session, message)
   return undefined
@@ -160,13 +159,11 @@ async function open(settings: OpenMessage): Promise<Session> {
   await connection.run('SET lock_configuration = true')
   const binder = database === undefined ? connection : await instance.connect()
   const out = openSync(fifo, 'r+') // r+: opening does not wait for a reader
-  return { instance, connection, binder, settings, out, views: new Set(), hasLeftovers: false }
+  return { instance, connection, binder, settings, out, hasLeftovers: false }
 }
 
 async function reopen(open: Session): Promise<void> {
-  const { instance, binder, connection, settings, views } = open
-  if (views.size > 0) await binder.run([...views].map((view) => `DROP VIEW IF EXISTS ${view}`).join(';\n'))
-  views.clear()
+  const { instance, connection, settings } = open
   if (!open.hasLeftovers) return
   open.hasLeftovers = false
   open.connection = await instance.connect()
@@ -213,12 +210,12 @@ function letGo(): void {
   closeSync(out)
 }
 
-async function bind({ binder, views: bound }: Session, views: readonly View[]): Promise<void> {
+async function bind({ binder }: Session, { views, dropped }: BindMessage): Promise<void> {
   const schemas = new Set(views.map(({ schema }) => schemaOf(schema)))
-  for (const view of views) bound.add(nameOf(view))
   // In one text: each call waits for a thread.
   await binder.run(
     [
+      ...dropped.map((view) => `DROP VIEW IF EXISTS ${nameOf(view)}`),
       ...[...schemas].map((schema) => `CREATE SCHEMA IF NOT EXISTS ${schema}`),
       ...views.map((view) => `CREATE OR REPLACE VIEW ${nameOf(view)} AS ${view.select}`),
     ].join(';\n'),
@@ -226,7 +223,7 @@ async function bind({ binder, views: bound }: Session, views: readonly View[]): 
 }
 
 const schemaOf = (schema: string): string => `${PROJECT_CATALOG}.${doubleQuoted(schema)}`
-const nameOf = ({ schema, name }: View): string => `${schemaOf(schema)}.${doubleQuoted(name)}`
+const nameOf = ({ schema, name }: Omit<View, 'select'>): string => `${schemaOf(schema)}.${doubleQuoted(name)}`
 
 async function run(open: Session, message: RunMessage): Promise<StatementEnd> {
   bytesBefore = 0

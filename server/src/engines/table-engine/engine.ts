@@ -1,4 +1,4 @@
-// The table engine put together: keys become local paths, work goes to a worker, files become objects, snapshots become snapshots.
+// The table engine: keys become local paths, work goes to a worker, files become objects, snapshots become snapshots.
 // The order is always the same: open what is read, write into a scratch folder of the operation, adopt what was written, return. If
 // anything fails on the way, adopted objects are deleted again; after a crash they are unreferenced and the sweeper's.
 
@@ -43,7 +43,7 @@ export interface RunningTableEngine extends TableEngine {
 }
 
 export async function createTableEngine(deps: TableEngineDeps): Promise<RunningTableEngine> {
-  const { objects, scratchDir, uriPrefix, settings = {} } = deps
+  const { objects, scratchDir, uriPrefix, settings = {}, onNotLoaded } = deps
   const chosen = { ...DEFAULTS, ...settings }
   const { maxRowBytes, maxColumns, workerMemoryMb, workerThreads, warmWorkers, shortWorkers } = chosen
   const limits: InflateLimits = { maxInflatedBytes: chosen.maxInflatedBytes, maxInflateRatio: chosen.maxInflateRatio }
@@ -51,7 +51,7 @@ export async function createTableEngine(deps: TableEngineDeps): Promise<RunningT
   await rm(scratchDir, { recursive: true, force: true })
   await mkdir(spillDir, { recursive: true })
   const lanes = { long: settings.longWorkers ?? availableParallelism(), short: shortWorkers }
-  const pool = new WorkerPool({ lanes, warmWorkers, workerMemoryMb, workerThreads, spillDir })
+  const pool = new WorkerPool({ lanes, warmWorkers, workerMemoryMb, workerThreads, spillDir, onNotLoaded })
   const files = createObjectFiles(objects, scratchDir)
 
   const readHeader: TableEngine['readHeader'] = async (source, run) => {

@@ -35,7 +35,7 @@ export async function preview(db: Database, { request, local }: QueryJob<'previe
   const { from, columns } = query({ ...request, limit }, local)
   const cut = request.maxCellChars
   const cells = columns.flatMap((c) => {
-    const text = asText(c)
+    const text = request.withMilliseconds && c.type === 'TIMESTAMP' ? withMilliseconds(c) : asText(c)
     return cut === undefined ? [`'${SHIELD}' || ${text}`] : [`'${SHIELD}' || left(${text}, ${cut})`, `length(${text}) > ${cut}`]
   })
   const rows = limit > 0 ? await db.rows(`SELECT ${cells.join(', ')} ${from}`) : []
@@ -43,6 +43,12 @@ export async function preview(db: Database, { request, local }: QueryJob<'previe
     columns: columns.map((c) => c.name),
     rows: rows.map((row) => columns.map((_, i) => (cut === undefined ? cell(row[i], false) : cell(row[2 * i], row[2 * i + 1])))),
   }
+}
+
+/** Digits behind the millisecond stay. */
+const withMilliseconds = (column: Column): string => {
+  const value = fieldName(column.fieldId)
+  return `CASE WHEN microsecond(${value}) % 1000 = 0 THEN strftime(${value}, '%Y-%m-%d %H:%M:%S.%g') ELSE ${asText(column)} END`
 }
 
 const cell = (value: SqlValue | undefined, isTruncated: SqlValue | undefined): PreviewCell => ({

@@ -1,8 +1,8 @@
 // A table at one moment, as a plain JSON value. The engine never stores one: the tables module keeps the current value (and the older
-// ones it wants to travel back to) in the metadata store. Five things stay true of every snapshot the engine returns:
+// ones kept for time travel) in the metadata store. Five things stay true of every snapshot the engine returns:
 //  (1) segments and delete files never change once written; a change of the table is a new snapshot naming new files;
 //  (2) a segment has at most one delete file, which lists each dead position once, so live rows = rows - deletes.rows;
-//  (3) a column is known by its field id, never by its name or place: ids are not reused, so a column dropped and added again is new;
+//  (3) a column is identified by its field id, never by its name or place: ids are not reused, so a column dropped and added again is new;
 //  (4) a segment that lacks a column of the table (it was loaded before the column existed) has that column empty;
 //  (5) the order of segments, then of rows in them, is the order in which rows were loaded.
 // Hence a clone, a snapshot of the product and time travel are copies of this value, and dropping a table is forgetting it.
@@ -29,7 +29,7 @@ export interface Column {
   readonly nullable: boolean
   /** Typed tables only: used where a loaded file lacks the column, and in rows older than the column. */
   readonly default?: string
-  /** Files from before may have it under another name, and another column under this one. */
+  /** Renamed by an earlier version: files may have it under another name that is not known, and another column under this one. */
   readonly isRenamed?: true
 }
 
@@ -52,6 +52,8 @@ export interface Segment {
   readonly bytes: number
   /** The columns this file has, the hidden load time left out. */
   readonly fieldIds: readonly number[]
+  /** By field id: names in this file of columns that were renamed since. */
+  readonly formerNames?: Readonly<Record<number, string>>
   /** Epoch milliseconds; the earliest and latest load time of its rows, so that changedSince can pass over whole files. */
   readonly minLoadedAt: number
   readonly maxLoadedAt: number
@@ -133,13 +135,19 @@ export function retypeColumn(snapshot: TableSnapshot, name: string, to: Pick<Col
   }
 }
 
-/** Metadata only: files know a column by its field id. */
+/** Metadata only: files identify a column by its field id. */
 export function renameColumn(snapshot: TableSnapshot, name: string, to: string): TableSnapshot {
-  const { fieldId } = columnNamed(snapshot, name)
+  const column = columnNamed(snapshot, name)
+  const { fieldId } = column
   const isTaken = snapshot.columns.some((c) => c.fieldId !== fieldId && c.name.toLowerCase() === to.toLowerCase())
   if (isTaken) throw new PlatformError('storage.tables.columnAlreadyExists', { column: to })
-  const renamed = (column: Column): Column => ({ ...column, name: to, ...(snapshot.segments.length > 0 && { isRenamed: true }) })
-  return { ...snapshot, columns: snapshot.columns.map((c) => (c.fieldId === fieldId ? renamed(c) : c)) }
+  const named = (segment: Segment): Segment =>
+    segment.fieldIds.includes(fieldId) ? { ...segment, formerNames: { [fieldId]: column.name, ...segment.formerNames } } : segment
+  return {
+    ...snapshot,
+    columns: snapshot.columns.map((c) => (c.fieldId === fieldId ? { ...c, name: to } : c)),
+    segments: snapshot.segments.map(named),
+  }
 }
 
 /** Metadata only: the bytes go when compaction next rewrites their segment. The caller refuses key columns and aliased ones first. */

@@ -51,7 +51,10 @@ export function numericLength(length: string | undefined): string {
 const withColonInOffset = (text: string): string =>
   `regexp_replace(${text}, '(:[0-9.]+)\\s*([+-][0-9]{2})([0-9]{2})\\s*$', '\\1\\2:\\3')`
 
-/** Text as a value of the column's type, or null where it is none. Stricter than a cast: 1.5 is no INTEGER, `yes` no DATE. */
+/**
+ * Text as a value of the column's type, or null where it is none. Stricter than a cast: 1.5 is no INTEGER, `yes` no DATE. What DuckDB reads
+ * slowly has a fast way for the usual spellings first; `sql.test.ts` compares it with the definition.
+ */
 export function tryConvert(column: Pick<Column, 'type' | 'length'>, text: string): string {
   switch (column.type) {
     case 'STRING':
@@ -59,14 +62,52 @@ export function tryConvert(column: Pick<Column, 'type' | 'length'>, text: string
     case 'INTEGER':
       return `CASE WHEN regexp_full_match(${text}, '\\s*[+-]?[0-9]+\\s*') THEN TRY_CAST(${text} AS BIGINT) END`
     case 'BOOLEAN':
-      return `CASE WHEN lower(trim(${text})) IN ('true', 't', '1', 'yes', 'y') THEN true WHEN lower(trim(${text})) IN ('false', 'f', '0', 'no', 'n') THEN false END`
-    // DuckDB also reads words such as `infinity` and `epoch`; a date starts with its year.
+      return `CASE ${text} ${USUAL_BOOLEANS} ELSE CASE lower(trim(${text})) ${BOOLEANS} END END`
     case 'DATE':
-      return `CASE WHEN regexp_matches(${text}, '^\\s*[0-9]{1,6}-') THEN TRY_CAST(${text} AS DATE) END`
+      return `CASE WHEN ${startsWithYear(text)} THEN TRY_CAST(${text} AS DATE) END`
     case 'TIMESTAMP':
-      // Read with its offset, kept in UTC; workers live in UTC, so a time without an offset is one.
-      return `CASE WHEN regexp_matches(${text}, '^\\s*[0-9]{1,6}-') THEN CAST(coalesce(TRY_CAST(${text} AS TIMESTAMPTZ), TRY_CAST(${withColonInOffset(text)} AS TIMESTAMPTZ)) AS TIMESTAMP) END`
+      return `CASE WHEN ${startsWithYear(text)} THEN coalesce(${withoutOffset(text)}, ${withOffset(text)}) END`
+    case 'NUMERIC':
+      return decimal(column, text)
     default:
       return `TRY_CAST(${text} AS ${sqlType(column)})`
   }
+}
+
+const cases = (words: readonly string[], value: boolean): string =>
+  words.map((word) => `WHEN ${literal(word)} THEN ${value}`).join(' ')
+/** PostgreSQL writes single letters. */
+const USUAL_BOOLEANS = `${cases(['true', 't'], true)} ${cases(['false', 'f'], false)}`
+const BOOLEANS = `${cases(['true', 't', '1', 'yes', 'y'], true)} ${cases(['false', 'f', '0', 'no', 'n'], false)}`
+
+/**
+ * DuckDB also reads words such as `infinity` and `epoch`; a date starts with its year, in one to six digits. If the first character is a digit
+ * and the fifth a dash, DuckDB reads no date that starts otherwise.
+ */
+const startsWithYear = (text: string): string =>
+  `(${text} >= '0' AND ${text} < ':' AND ${text} LIKE '____-%' OR regexp_matches(${text}, '^\\s*[0-9]{1,6}-'))`
+
+/**
+ * Null where an offset may follow the time, which this cast would ignore, or the name of a zone. It also keeps times apart from those zones: DuckDB
+ * reads a time without an offset in the zone that the row before it named.
+ */
+const withoutOffset = (text: string): string =>
+  `CASE WHEN NOT contains(${text}, '+') AND NOT contains(substring(${text}, 9), '-') OR regexp_full_match(${text}, '${ONLY_DATE_DASHES}') THEN TRY_CAST(${text} AS TIMESTAMP) END`
+
+/** Also after spaces, and with years of more digits. */
+const ONLY_DATE_DASHES = '[^+-]*-[^+-]*-[^+-]*'
+
+/** Read with its offset, kept in UTC. */
+const withOffset = (text: string): string =>
+  `CAST(coalesce(TRY_CAST(${text} AS TIMESTAMPTZ), TRY_CAST(${withColonInOffset(text)} AS TIMESTAMPTZ)) AS TIMESTAMP)`
+
+const FAST_PRECISION = 18
+
+/** DuckDB takes a hundred times as long for more than 18 digits, which few values have. With an exponent, it rounds them differently. */
+function decimal(column: Pick<Column, 'type' | 'length'>, text: string): string {
+  const [precision, scale] = numericLength(column.length).split(',').map(Number) as [number, number] // as numericLength writes it
+  const whole = `TRY_CAST(${text} AS ${sqlType(column)})`
+  if (precision <= FAST_PRECISION || scale >= FAST_PRECISION) return whole
+  const short = `CASE WHEN NOT contains(${text}, 'e') AND NOT contains(${text}, 'E') THEN TRY_CAST(${text} AS DECIMAL(${FAST_PRECISION},${scale})) END`
+  return `coalesce(CAST(${short} AS ${sqlType(column)}), ${whole})`
 }

@@ -14,7 +14,7 @@ export interface TableObjects {
    * S3 a copy in the cache.
    */
   openLocal(key: string): Promise<LocalFile | undefined>
-  /** Takes over a finished local file as the object `key`; durable once resolved. The path may be gone afterwards. */
+  /** Adopts a finished local file as the object `key`; durable once resolved. The path may be gone afterwards. */
   adopt(key: string, localPath: string): Promise<unknown>
   delete(key: string): Promise<unknown>
 }
@@ -52,6 +52,8 @@ export interface TableEngineDeps {
   /** What other engines put before a key to reach the object: `s3://<bucket>/`. Delete files name their segments so. */
   readonly uriPrefix: string
   readonly settings?: TableEngineSettings
+  /** A worker ended by itself before DuckDB was loaded. */
+  readonly onNotLoaded?: ((reason: string) => void) | undefined
 }
 
 // ------------------------------------------------------------------------------------------------------------------- the engine
@@ -98,7 +100,7 @@ export interface TableEngine {
   compact(request: CompactRequest, run?: RunOptions): Promise<TableSnapshot | null>
   /** The same rows in files that other engines read right (open-shape.ts). Null: they are so already. Publish it as `compact`. */
   inOpenShape(request: Omit<CompactRequest, 'force'>, run?: RunOptions): Promise<TableSnapshot | null>
-  /** Throws `iceberg.fileRefused` for a Parquet file of another engine that the table must not take over as it is. */
+  /** Throws `iceberg.fileRefused` for a Parquet file of another engine that the table must not adopt as it is. */
   checkFiles(request: CheckFilesRequest, run?: RunOptions): Promise<void>
   /** Waits for nothing: running work fails with `tableEngine.cancelled`, processes end. */
   close(): Promise<void>
@@ -271,6 +273,8 @@ export interface PreviewRequest extends QueryRequest {
   readonly limit: number
   /** Longer values are cut here and marked. Default: whole values. */
   readonly maxCellChars?: number
+  /** Times are written with at least three digits behind the second. */
+  readonly withMilliseconds?: boolean
 }
 
 export interface Preview {

@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { compileCacheVariable } from '../../kit/compile-cache.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { whileLoading } from '../../kit/machine/native-code.ts'
 import type { RunOptions } from './table-engine.ts'
 import type { FromWorker, JobKind, Jobs, ToWorker, WorkerError, WorkerJob } from './worker-protocol.ts'
 
@@ -24,6 +25,8 @@ export interface PoolSettings {
   readonly workerMemoryMb: number
   readonly workerThreads: number
   readonly spillDir: string
+  /** A worker ended by itself before DuckDB was loaded. */
+  readonly onNotLoaded?: ((reason: string) => void) | undefined
 }
 
 interface Task {
@@ -40,6 +43,8 @@ type Answer =
 
 interface Worker {
   readonly child: ChildProcess
+  /** DuckDB is loaded, or we ended it ourselves. */
+  isKnown: boolean
   settle: ((message: FromWorker | { readonly type: 'died'; readonly reason: string }) => void) | undefined
   idleTimer: NodeJS.Timeout | undefined
 }
@@ -204,15 +209,20 @@ export class WorkerPool {
         ...compileCacheVariable(),
       },
     })
-    const worker: Worker = { child, settle: undefined, idleTimer: undefined }
+    const worker: Worker = { child, isKnown: false, settle: undefined, idleTimer: undefined }
     this.#all.add(worker)
-    child.on('message', (message: FromWorker) => worker.settle?.(message))
+    child.on('message', (message: FromWorker) => {
+      worker.isKnown = true
+      worker.settle?.(message)
+    })
     child.on('error', (error) => {
       if (child.pid === undefined) this.#gone(worker, error.message) // never started: no exit event will follow
     })
     child.on('exit', (code, signal) => {
       rm(ownSpill, { recursive: true, force: true }, () => {}) // a killed worker cannot tidy up; what stays is swept at the next start
-      this.#gone(worker, signal ?? `exit code ${code}`)
+      const reason = signal ?? `exit code ${code}`
+      if (!worker.isKnown) this.#settings.onNotLoaded?.(reason)
+      this.#gone(worker, worker.isKnown ? reason : whileLoading(reason))
     })
     this.#send(worker, {
       type: 'start',
@@ -246,6 +256,7 @@ export class WorkerPool {
   }
 
   #kill(worker: Worker): void {
+    worker.isKnown = true
     this.#drop(worker)
     worker.child.kill('SIGKILL')
   }

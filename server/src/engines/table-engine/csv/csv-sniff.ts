@@ -57,7 +57,7 @@ export interface SniffedProblem {
 
 const DELIMITERS = [',', ';', '\t', '|'] as const
 const ENCLOSURES = ['"', "'"] as const
-/** Enough to tell dialects apart. */
+/** Enough to distinguish dialects. */
 const JUDGED_RECORDS = 200
 const JUDGED_CHARS = 1 << 16
 /** More columns than a table may have are not worth a guess each. */
@@ -78,7 +78,7 @@ export function sniffCsv(bytes: Buffer, hints: SniffHints): SniffedCsv {
   const filled = records.filter(({ values }) => values.length > 1 || values[0] !== '')
   const hasHeader = hints.hasHeader ?? looksLikeHeader(filled)
   const data = hasHeader ? filled.slice(1) : filled
-  const width = (hasHeader ? filled[0]?.values.length : mostUsual(filled.map(({ values }) => values.length))) ?? 0
+  const width = (hasHeader ? filled[0]?.values.length : usualNumber(filled.map(({ values }) => values.length))) ?? 0
   const found = encoding === 'utf-8' ? badLines(bytes, { delimiter, enclosure }, width, hints.isWhole) : [wrongEncoding(encoding)]
   return {
     encoding,
@@ -170,7 +170,7 @@ function scoreOf(text: string, dialect: Dialect): number {
   const records: CsvRecord[] = []
   for (const record of splitRecords(text, dialect)) if (records.push(record) === JUDGED_RECORDS) break
   const widths = records.map(({ values }) => values.length)
-  const usual = mostUsual(widths) ?? 0
+  const usual = usualNumber(widths) ?? 0
   if (usual < 2) return 0
   const alike = widths.filter((width) => width === usual).length / widths.length
   const enclosed = records.reduce((n, record) => n + record.enclosed, 0)
@@ -179,7 +179,7 @@ function scoreOf(text: string, dialect: Dialect): number {
   return alike * 10 + Math.log2(usual) + Math.min(1, enclosed / records.length) - Math.min(3, clumsy / records.length)
 }
 
-function mostUsual(numbers: readonly number[]): number | undefined {
+function usualNumber(numbers: readonly number[]): number | undefined {
   const counts = new Map<number, number>()
   for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1)
   return [...counts].sort(([a, m], [b, n]) => n - m || b - a)[0]?.[0]

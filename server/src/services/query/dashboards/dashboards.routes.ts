@@ -20,37 +20,37 @@ const Column = (description: string) => Type.Optional(Type.String({ minLength: 1
 const TileShape = Type.Object({
   id: Type.String({ pattern: '^[A-Za-z0-9_-]{1,40}$', description: 'Chosen by the caller, unique in the dashboard.' }),
   queryId: Type.String({ pattern: '^[0-9]{1,15}$', description: 'The saved query that it shows.' }),
-  title: Type.String({ maxLength: 200, description: 'Above the tile.' }),
-  type: oneOf(TILE_TYPES, 'How the rows are shown.'),
-  width: Type.Integer({ minimum: 1, maximum: 3, description: 'In thirds of the page.' }),
-  x: Column('Column along the bottom, or of the rows of a pivot.'),
+  title: Type.String({ maxLength: 200, description: 'Title of the tile.' }),
+  type: oneOf(TILE_TYPES, 'Type of the chart.'),
+  width: Type.Integer({ minimum: 1, maximum: 3, description: 'Width in thirds of the page.' }),
+  x: Column('Column of the x axis, or of the rows of a pivot.'),
   y: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 10, description: 'Columns with the values.' }),
   ),
-  series: Column('Column that makes one line, or column of a pivot, for each of its values.'),
+  series: Column('Column whose values become separate lines, or columns of a pivot.'),
   alert: Type.Optional(
     Type.Object(
       {
         operator: oneOf(OPERATORS, '`above` or `below`.'),
-        value: Type.Number({ description: 'The bound.' }),
+        value: Type.Number({ description: 'Limit.' }),
       },
-      { description: 'Of a figure: it is marked when its value is beyond the bound.' },
+      { description: 'For a figure: it is highlighted if its value is outside of the limit.' },
     ),
   ),
 })
 const FilterShape = Type.Object({
   name: Type.String({
     pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}$',
-    description: 'Goes to every query that has a parameter of this name.',
+    description: 'Name of the query parameter that it sets.',
   }),
-  type: oneOf(PARAMETER_TYPES, 'What a value must be.'),
+  type: oneOf(PARAMETER_TYPES, 'Type of the value.'),
   default: Type.Optional(Type.String({ maxLength: 1000, description: 'Used if no value is sent.' })),
-  label: Type.Optional(Type.String({ maxLength: 200, description: 'What the page calls it.' })),
+  label: Type.Optional(Type.String({ maxLength: 200, description: 'Label on the page.' })),
 })
 const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Name of the dashboard, unique in the project.' })
-const Description = Type.String({ maxLength: 10_000, description: 'What it is for.' })
+const Description = Type.String({ maxLength: 10_000, description: 'Purpose.' })
 const Tiles = Type.Array(TileShape, { maxItems: 50, description: 'Charts and tables, in their order.' })
-const Filters = Type.Array(FilterShape, { maxItems: 20, description: 'Values that people choose on the page.' })
+const Filters = Type.Array(FilterShape, { maxItems: 20, description: 'Filters that users can set on the page.' })
 const Body = Type.Object({
   name: Name,
   description: Type.Optional(Description),
@@ -63,7 +63,7 @@ const Change = Type.Object({
   tiles: Type.Optional(Tiles),
   filters: Type.Optional(Filters),
   version: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'Of the dashboard that was read: refused if another request changed it since.' }),
+    Type.Integer({ minimum: 1, description: 'Version that was read; the change is refused if the dashboard has changed since.' }),
   ),
 })
 const Creator = Type.Object({ id: Type.Integer(), description: Type.String() })
@@ -87,7 +87,7 @@ const LinkView = Type.Object(
 )
 const NewLink = Type.Object({
   ...LinkView.properties,
-  value: Type.String({ description: 'The secret of the link: returned once, only its hash is stored.' }),
+  value: Type.String({ description: 'Secret of the link; returned once, only its hash is stored.' }),
 })
 const SharedView = Type.Object(
   {
@@ -145,7 +145,7 @@ export function dashboardsRoutes(dashboards: Dashboards): FastifyPluginAsyncType
       {
         config: {
           operation: 'dashboards.update',
-          summary: 'Change a dashboard; what is left out stays as it is',
+          summary: 'Change a dashboard; omitted fields are unchanged',
           needs: 'canManageBuckets',
         },
         schema: { params: ById, body: Change, response: { 200: View } },
@@ -170,14 +170,14 @@ export function dashboardsRoutes(dashboards: Dashboards): FastifyPluginAsyncType
       {
         config: {
           operation: 'dashboards.result',
-          summary: 'Rows of a tile, at most 2,000, computed with the rights of the caller or kept from before',
+          summary: 'Rows of a tile, at most 2,000, with the rights of the caller; may be cached',
           needs: 'bucketRead',
         },
         schema: {
           params: ByTile,
           querystring: Type.Object({
             filters: FilterValues,
-            refresh: optionalFlag('True: computed again, even if the tables have not changed.'),
+            refresh: optionalFlag('True: bypass the cache.'),
           }),
           response: { 200: Type.Unknown() },
         },
@@ -197,7 +197,7 @@ export function dashboardsRoutes(dashboards: Dashboards): FastifyPluginAsyncType
       {
         config: {
           operation: 'dashboards.links',
-          summary: 'Links to a dashboard, without their values',
+          summary: 'List links to a dashboard, without their secrets',
           needs: 'canManageBuckets',
         },
         schema: { params: ById, response: { 200: Type.Array(LinkView) } },
@@ -236,7 +236,7 @@ export function dashboardsRoutes(dashboards: Dashboards): FastifyPluginAsyncType
     app.delete(
       '/v2/storage/dashboards/:dashboardId/links/:linkId',
       {
-        config: { operation: 'dashboards.removeLink', summary: 'Revoke a link at once', needs: 'canManageBuckets' },
+        config: { operation: 'dashboards.removeLink', summary: 'Revoke a link', needs: 'canManageBuckets' },
         schema: {
           params: Type.Object({ dashboardId: numberedId('dashboard'), linkId: numberedId('link') }),
           response: { 204: Type.Null() },

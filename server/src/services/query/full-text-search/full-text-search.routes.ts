@@ -8,11 +8,13 @@ import { type createFullTextSearch, KINDS } from './full-text-search.ts'
 
 const Kinds = Type.Union(KINDS.map((kind) => Type.Literal(kind)))
 const Query = Type.Object({
-  text: Type.String({ minLength: 1, maxLength: 200, description: 'What to look for, whatever the case.' }),
+  text: Type.String({ minLength: 1, maxLength: 200, description: 'Search text; not case-sensitive.' }),
   kinds: Type.Optional(
     Type.Union([Type.Array(Kinds), Kinds], { description: `Only these kinds: ${KINDS.join(', ')}; all by default.` }),
   ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'At most this many of each kind; 10 by default.' })),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, description: 'Maximum number of results per kind; 10 by default.' }),
+  ),
 })
 const Hit = Type.Object({
   kind: Type.String(),
@@ -22,10 +24,10 @@ const Hit = Type.Object({
   componentId: optionalText('Component of a configuration, a row or a job.'),
   configurationId: optionalText('Configuration of a row, a job or a schedule.'),
   rowId: optionalText('Row whose content matches.'),
-  email: optionalText('Of a person.'),
+  email: optionalText('E-mail of a user.'),
 })
 const View = Type.Object(
-  { items: Type.Array(Hit), more: Type.Array(Type.String({ description: 'Kinds of which there is more.' })) },
+  { items: Type.Array(Hit), more: Type.Array(Type.String({ description: 'Kinds with further results.' })) },
   { title: 'SearchResult' },
 )
 
@@ -36,7 +38,7 @@ export function fullTextSearchRoutes(search: ReturnType<typeof createFullTextSea
       {
         config: {
           operation: 'search.everything',
-          summary: 'Find tables, columns, configurations, files, jobs, schedules and people by a word',
+          summary: 'Search tables, columns, configurations, files, jobs, schedules and users',
           needs: 'token',
         },
         schema: { querystring: Query, response: { 200: View } },

@@ -14,11 +14,11 @@ export interface GlobalSearchRoutesDeps {
 const list = <T extends TSchema>(item: T, description: string) =>
   Type.Optional(Type.Union([Type.Array(item), item], { description }))
 const Query = Type.Object({
-  query: Type.String({ minLength: 1, maxLength: 500, description: 'What to look for in names and ids.' }),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'At most this many; 50 by default.' })),
+  query: Type.String({ minLength: 1, maxLength: 500, description: 'Search text for names and ids.' }),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Maximum number of items; 50 by default.' })),
   offset: Offset,
-  types: list(Type.Union(TYPES.map((type) => Type.Literal(type))), 'Only things of these types.'),
-  projectIds: list(Type.String({ pattern: '^[0-9]{1,15}$' }), 'Only these projects; a token finds things of its own only.'),
+  types: list(Type.Union(TYPES.map((type) => Type.Literal(type))), 'Only objects of these types.'),
+  projectIds: list(Type.String({ pattern: '^[0-9]{1,15}$' }), 'Only these projects; a token finds only objects of its project.'),
   branchTypes: list(
     Type.Union([Type.Literal('production'), Type.Literal('development')]),
     '`production`: the default branch; `development`: the others.',
@@ -48,7 +48,7 @@ export function globalSearchRoutes({ search, projectName }: GlobalSearchRoutesDe
       {
         config: {
           operation: 'globalSearch.search',
-          summary: 'Find buckets, tables, configurations and rows by name',
+          summary: 'Search buckets, tables, configurations and rows by name',
           needs: 'token',
         },
         schema: { querystring: Query, response: { 200: View } },

@@ -9,18 +9,18 @@ import type { RoutesServer } from '../../../model/module.ts'
 import type { CatalogueOfRoutes } from './run-namespace.ts'
 import type { Asker } from './writes.ts'
 
-const PrefixParams = Type.Object({ prefix: Type.String({ description: 'As `GET /iceberg/v1/config` gives it.' }) })
+const PrefixParams = Type.Object({ prefix: Type.String({ description: 'Prefix from `GET /iceberg/v1/config`.' }) })
 const NamespaceParams = Type.Object({
   ...PrefixParams.properties,
   namespace: Type.String({ description: 'The bucket: `in%1Fc-main` or `in.c-main`.' }),
 })
 const TableParams = Type.Object({
   ...NamespaceParams.properties,
-  table: Type.String({ description: 'The name of the table within its bucket.' }),
+  table: Type.String({ description: 'Name of the table in its bucket.' }),
 })
 const Page = {
-  pageToken: Type.Optional(Type.String({ description: 'Accepted and not needed: answers are whole.' })),
-  pageSize: Type.Optional(Type.String({ description: 'Accepted and not needed: answers are whole.' })),
+  pageToken: Type.Optional(Type.String({ description: 'Accepted and ignored: responses are not paged.' })),
+  pageSize: Type.Optional(Type.String({ description: 'Accepted and ignored: responses are not paged.' })),
 }
 const Names = Type.Array(Type.String())
 const IcebergError = Type.Object({ error: Type.Object({ message: Type.String(), type: Type.String(), code: Type.Integer() }) })
@@ -32,26 +32,26 @@ const LoadedTable = Type.Object({
   'storage-credentials': Type.Optional(Type.Array(Type.Unknown())),
 })
 const CommitBody = Type.Object({
-  identifier: Type.Optional(Type.Unknown({ description: 'Accepted and not needed: the address names the table.' })),
+  identifier: Type.Optional(Type.Unknown({ description: 'Accepted and ignored: the URL names the table.' })),
   requirements: Type.Array(Type.Unknown(), {
-    description: 'What must be true of the table, for example `assert-ref-snapshot-id`.',
+    description: 'Requirements, for example `assert-ref-snapshot-id`.',
   }),
   updates: Type.Array(Type.Unknown(), {
     description: '`add-snapshot` with `set-snapshot-ref` of main, `add-schema` with `set-current-schema`.',
   }),
 })
 const NewTable = Type.Object({
-  name: Type.String({ description: 'The name of the table within its bucket.' }),
+  name: Type.String({ description: 'Name of the table in its bucket.' }),
   schema: Type.Unknown({ description: 'Columns in the format of Iceberg; new field ids are assigned.' }),
-  location: Type.Optional(Type.Unknown({ description: 'Refused: tables lie where the catalogue puts them.' })),
+  location: Type.Optional(Type.Unknown({ description: 'Refused: the catalogue sets the location.' })),
   'partition-spec': Type.Optional(Type.Unknown({ description: 'Without fields: tables have no partitions.' })),
   'write-order': Type.Optional(Type.Unknown({ description: 'Without fields: tables have no sort order.' })),
   'stage-create': Type.Optional(
     Type.Boolean({
-      description: 'Only staged: a commit with `assert-create` creates the table.',
+      description: 'True: stage the table; a commit with `assert-create` creates it.',
     }),
   ),
-  properties: Type.Optional(Type.Unknown({ description: 'Accepted and not kept; the answer shows those that hold.' })),
+  properties: Type.Optional(Type.Unknown({ description: 'Accepted and ignored; the response has the actual properties.' })),
 })
 const DELEGATION = 'x-iceberg-access-delegation'
 const SPACE = '/iceberg/v1/:prefix/namespaces'
@@ -131,15 +131,15 @@ function addServiceRoutes(app: RoutesServer, iceberg: CatalogueOfRoutes): void {
     {
       config: {
         operation: 'iceberg.token',
-        summary: 'For clients that ask for a token with a client secret: the storage token is both',
+        summary: 'Token endpoint for clients with a client secret: the storage token serves as both',
         needs: 'nothing',
       },
       schema: {
         body: Type.Object({
           grant_type: Type.Optional(Type.String({ description: '`client_credentials`.' })),
-          client_id: Type.Optional(Type.String({ description: 'Anything.' })),
+          client_id: Type.Optional(Type.String({ description: 'Any value.' })),
           client_secret: Type.Optional(Type.String({ description: 'A storage token.' })),
-          scope: Type.Optional(Type.String({ description: 'Accepted and not needed.' })),
+          scope: Type.Optional(Type.String({ description: 'Accepted and ignored.' })),
         }),
         response: {
           ...ERRORS,
@@ -173,11 +173,11 @@ function addNamespaceRoutes(app: RoutesServer, iceberg: CatalogueOfRoutes): void
   app.get(
     SPACE,
     {
-      config: { operation: 'iceberg.namespaces', summary: 'Stages, and the buckets of a stage', needs: 'token' },
+      config: { operation: 'iceberg.namespaces', summary: 'List stages, or the buckets of a stage', needs: 'token' },
       schema: {
         params: PrefixParams,
         querystring: Type.Object({
-          parent: Type.Optional(Type.String({ description: 'A stage: only its buckets.' })),
+          parent: Type.Optional(Type.String({ description: 'Stage whose buckets are listed.' })),
           ...Page,
         }),
         response: { ...ERRORS, 200: Type.Object({ namespaces: Type.Array(Names) }) },
@@ -222,7 +222,7 @@ function addNamespaceRoutes(app: RoutesServer, iceberg: CatalogueOfRoutes): void
     {
       config: {
         operation: 'iceberg.tables',
-        summary: 'Tables of a bucket, and aliases that show a whole table',
+        summary: 'List the tables of a bucket, and aliases of whole tables',
         needs: 'catalogueRead',
       },
       schema: {
@@ -244,7 +244,7 @@ function addNamespaceRoutes(app: RoutesServer, iceberg: CatalogueOfRoutes): void
     {
       config: {
         operation: 'iceberg.createTable',
-        summary: 'A new table, or the place for one whose first commit makes it',
+        summary: 'Create a table, or stage one that is created by its first commit',
         needs: 'catalogueWrite',
       },
       schema: {
@@ -269,7 +269,7 @@ function addTableRoutes(app: RoutesServer, iceberg: CatalogueOfRoutes): void {
     {
       config: {
         operation: 'iceberg.commit',
-        summary: 'Publishes files that the client wrote, new columns, or both',
+        summary: 'Commit files that the client wrote, new columns, or both',
         needs: 'catalogueWrite',
       },
       schema: {
@@ -289,13 +289,13 @@ function addTableRoutes(app: RoutesServer, iceberg: CatalogueOfRoutes): void {
     {
       config: {
         operation: 'iceberg.dropTable',
-        summary: 'Drops a table; its files are deleted when no reader can need them any more',
+        summary: 'Drop a table; its files are deleted when no reader needs them',
         needs: 'catalogueWrite',
       },
       schema: {
         params: TableParams,
         querystring: Type.Object({
-          purgeRequested: Type.Optional(Type.String({ description: 'Accepted and not needed: files are always removed.' })),
+          purgeRequested: Type.Optional(Type.String({ description: 'Accepted and ignored: files are always removed.' })),
         }),
         response: { ...ERRORS, 204: Type.Null() },
       },
@@ -324,16 +324,18 @@ function addTableRoutes(app: RoutesServer, iceberg: CatalogueOfRoutes): void {
     {
       config: {
         operation: 'iceberg.loadTable',
-        summary: 'The metadata of a table, and keys to its files on request',
+        summary: 'Metadata of a table, with credentials for its files on request',
         needs: 'catalogueRead',
-        headers: { 'X-Iceberg-Access-Delegation': '`vended-credentials`: the answer has keys to the files of the table.' },
+        headers: {
+          'X-Iceberg-Access-Delegation': '`vended-credentials`: the response has credentials for the files of the table.',
+        },
       },
       schema: {
         params: TableParams,
         querystring: Type.Object({
           snapshots: Type.Optional(
             Type.Union([Type.Literal('all'), Type.Literal('refs')], {
-              description: '`all` states that are kept (the default), or `refs`, the current one.',
+              description: '`all` (default): all kept states; `refs`: the current state.',
             }),
           ),
         }),
@@ -353,11 +355,11 @@ function addTableRoutes(app: RoutesServer, iceberg: CatalogueOfRoutes): void {
   app.get(
     `${TABLE}/credentials`,
     {
-      config: { operation: 'iceberg.credentials', summary: 'Fresh keys to the files of a table', needs: 'catalogueRead' },
+      config: { operation: 'iceberg.credentials', summary: 'New credentials for the files of a table', needs: 'catalogueRead' },
       schema: {
         params: TableParams,
         querystring: Type.Object({
-          planId: Type.Optional(Type.String({ description: 'Accepted and not needed.' })),
+          planId: Type.Optional(Type.String({ description: 'Accepted and ignored.' })),
         }),
         response: { ...ERRORS, 200: Type.Object({ 'storage-credentials': Type.Array(Type.Unknown()) }) },
       },
@@ -373,7 +375,7 @@ function addTableRoutes(app: RoutesServer, iceberg: CatalogueOfRoutes): void {
     {
       config: {
         operation: 'iceberg.metrics',
-        summary: 'Reports of readers; accepted and not kept',
+        summary: 'Metrics reports of readers; accepted and ignored',
         needs: 'catalogueRead',
         quiet: true,
       },

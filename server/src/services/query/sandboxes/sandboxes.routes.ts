@@ -31,12 +31,12 @@ interface DescribedWorkspace {
 }
 
 const Hours = Type.Optional(
-  Type.Integer({ minimum: 0, maximum: 24 * 365, description: 'Hours until it is deleted; 168 when left out, 0 for never.' }),
+  Type.Integer({ minimum: 0, maximum: 24 * 365, description: 'Hours until it is deleted; 168 if omitted, 0 for never.' }),
 )
 const CreateFields = {
   size: optionalText('Share of the memory of a session: xsmall, small, medium or large (default).'),
   branchId: Type.Optional(
-    Type.Union([Type.String(), Type.Integer()], { description: 'Id of the branch; the default branch when left out.' }),
+    Type.Union([Type.String(), Type.Integer()], { description: 'Id of the branch; the default branch if omitted.' }),
   ),
   expirationAfterHours: Hours,
 }
@@ -52,7 +52,7 @@ const ChangeBody = Type.Object({
 })
 const SessionBody = Type.Object({
   componentId: Type.Optional(Type.String({ maxLength: 255, description: 'Component of the configuration.' })),
-  configurationId: Type.Optional(Type.String({ maxLength: 255, description: 'Configuration that is edited.' })),
+  configurationId: Type.Optional(Type.String({ maxLength: 255, description: 'Configuration that the session edits.' })),
   backendSize: optionalText('As `size` of a sandbox.'),
   branchId: CreateFields.branchId,
   expirationAfterHours: Hours,
@@ -217,7 +217,7 @@ export function sandboxesRoutes(deps: SandboxesRoutesDeps): FastifyPluginAsyncTy
         {
           config: {
             operation: `${name}.create`,
-            summary: 'Create a sandbox: a workspace with credentials that stay readable',
+            summary: 'Create a sandbox: a workspace whose credentials can be read again',
             needs: 'grant',
           },
           schema: { body: CreateBody, response: { 201: SandboxView } },
@@ -231,7 +231,7 @@ export function sandboxesRoutes(deps: SandboxesRoutesDeps): FastifyPluginAsyncTy
       app.get(
         `/${address}/sandboxes`,
         {
-          config: { operation: `${name}.list`, summary: 'Sandboxes that the token may see', needs: 'token' },
+          config: { operation: `${name}.list`, summary: 'List sandboxes that the token can read', needs: 'token' },
           schema: { response: { 200: Type.Array(SandboxView) } },
         },
         async (req) => (await sandboxes.list(req.actor, 'sandbox')).map((one) => sandboxView(one, req)),
@@ -247,7 +247,7 @@ export function sandboxesRoutes(deps: SandboxesRoutesDeps): FastifyPluginAsyncTy
       app.patch(
         `/${address}/sandboxes/:id`,
         {
-          config: { operation: `${name}.change`, summary: 'Share a sandbox, or change when it ends', needs: 'sandbox' },
+          config: { operation: `${name}.change`, summary: 'Share a sandbox, or change when it expires', needs: 'sandbox' },
           schema: { params: ById, body: ChangeBody, response: { 200: SandboxView } },
         },
         async (req) => sandboxView(await sandboxes.change(req.actor, req.params.id, req.body, req.origin), req),
@@ -266,7 +266,7 @@ export function sandboxesRoutes(deps: SandboxesRoutesDeps): FastifyPluginAsyncTy
       app.post(
         `/${address}/sandboxes/:id/activate`,
         {
-          config: { operation: `${name}.activate`, summary: 'Let people log in again, with new credentials', needs: 'sandbox' },
+          config: { operation: `${name}.activate`, summary: 'Activate logins again, with new credentials', needs: 'sandbox' },
           schema: { params: ById, response: { 200: SandboxView } },
         },
         async (req) => sandboxView(await sandboxes.resetCredentials(req.actor, 'sandbox', req.params.id, req.origin), req),
@@ -276,7 +276,7 @@ export function sandboxesRoutes(deps: SandboxesRoutesDeps): FastifyPluginAsyncTy
         {
           config: {
             operation: `${name}.deactivate`,
-            summary: 'Disable logins until it is activated; its tables stay',
+            summary: 'Disable logins until it is activated; keeps its tables',
             needs: 'sandbox',
           },
           schema: { params: ById, response: { 200: SandboxView } },
@@ -286,7 +286,11 @@ export function sandboxesRoutes(deps: SandboxesRoutesDeps): FastifyPluginAsyncTy
       app.get(
         `/${address}/projects/current`,
         {
-          config: { operation: `${name}.project`, summary: 'The project, as clients of sandboxes ask for it', needs: 'token' },
+          config: {
+            operation: `${name}.project`,
+            summary: 'The project, in the format for clients of sandboxes',
+            needs: 'token',
+          },
           schema: { response: { 200: Type.Object({ id: Type.String(), persistentStorageReady: Type.Boolean() }) } },
         },
         async ({ actor }) => ({ id: String(actor.projectId), persistentStorageReady: false }),
@@ -298,7 +302,7 @@ export function sandboxesRoutes(deps: SandboxesRoutesDeps): FastifyPluginAsyncTy
       {
         config: {
           operation: 'editor.create',
-          summary: 'Open a session of the SQL editor: a workspace of its own',
+          summary: 'Open a session of the SQL editor with a separate workspace',
           needs: 'grant',
         },
         schema: { body: SessionBody, response: { 201: SessionView } },
@@ -321,7 +325,7 @@ export function sandboxesRoutes(deps: SandboxesRoutesDeps): FastifyPluginAsyncTy
     app.get(
       '/editor/sql/sessions',
       {
-        config: { operation: 'editor.list', summary: 'Sessions of the SQL editor that the token may see', needs: 'token' },
+        config: { operation: 'editor.list', summary: 'List sessions of the SQL editor that the token can read', needs: 'token' },
         schema: { response: { 200: Type.Array(SessionView) } },
       },
       async (req) => sessionViews(await sandboxes.list(req.actor, 'session'), req),
@@ -337,7 +341,11 @@ export function sandboxesRoutes(deps: SandboxesRoutesDeps): FastifyPluginAsyncTy
     app.delete(
       '/editor/sql/sessions/:id',
       {
-        config: { operation: 'editor.delete', summary: 'End a session of the SQL editor with its workspace', needs: 'sandbox' },
+        config: {
+          operation: 'editor.delete',
+          summary: 'Close a session of the SQL editor and delete its workspace',
+          needs: 'sandbox',
+        },
         schema: { params: BySession, response: { 204: Type.Null() } },
       },
       async (req, reply) => {

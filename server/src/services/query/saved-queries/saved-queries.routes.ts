@@ -14,16 +14,16 @@ const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Name of t
 const Sql = Type.String({
   minLength: 1,
   maxLength: 65_536,
-  description: 'One statement that reads, as in `POST query`. `$name` stands for the value of a parameter.',
+  description: 'One read-only statement, as in `POST query`. `$name` is replaced by the value of a parameter.',
   examples: ['SELECT * FROM "in.c-main"."orders" WHERE city = $city'],
 })
-const Description = Type.String({ maxLength: 10_000, description: 'What it is for.' })
+const Description = Type.String({ maxLength: 10_000, description: 'Purpose.' })
 const Parameters = Type.Array(
   Type.Object({
-    name: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}$', description: 'Its name, as the SQL has it behind `$`.' }),
+    name: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}$', description: 'Name, in the SQL after `$`.' }),
     type: Type.Union(
       PARAMETER_TYPES.map((type) => Type.Literal(type)),
-      { description: 'What a value must be.' },
+      { description: 'Type of the value.' },
     ),
     default: Type.Optional(Type.String({ maxLength: 10_000, description: 'Used if the caller sends no value.' })),
   }),
@@ -43,7 +43,7 @@ const Change = Type.Object({
   version: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: 'Of the query that was read: the change is refused if another request changed it since.',
+      description: 'Version that was read; the change is refused if the query has changed since.',
     }),
   ),
 })
@@ -57,7 +57,7 @@ const View = Type.Object(
     creatorToken: Type.Object({ id: Type.Integer(), description: Type.String() }),
     created: Type.String(),
     updated: Type.String(),
-    version: Type.Integer({ description: '1 for a new one; every change adds one.' }),
+    version: Type.Integer({ description: '1 for a new query; incremented by every change.' }),
   },
   { title: 'SavedQuery' },
 )
@@ -84,7 +84,9 @@ export function savedQueriesRoutes(queries: SavedQueries): FastifyPluginAsyncTyp
         config: { operation: 'savedQueries.list', summary: 'Saved queries of the project, by name', needs: 'bucketRead' },
         schema: {
           querystring: Type.Object({
-            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'At most this many; 100 by default.' })),
+            limit: Type.Optional(
+              Type.Integer({ minimum: 1, maximum: 1000, description: 'Maximum number of items; 100 by default.' }),
+            ),
             offset: Offset,
           }),
           response: { 200: Type.Array(View) },
@@ -119,7 +121,7 @@ export function savedQueriesRoutes(queries: SavedQueries): FastifyPluginAsyncTyp
       {
         config: {
           operation: 'savedQueries.update',
-          summary: 'Change a saved query; what is left out stays as it is',
+          summary: 'Change a saved query; omitted fields are unchanged',
           needs: 'canManageBuckets',
         },
         schema: { params: ById, body: Change, response: { 200: View } },
@@ -157,7 +159,7 @@ export function savedQueriesRoutes(queries: SavedQueries): FastifyPluginAsyncTyp
       {
         config: {
           operation: 'savedQueries.result',
-          summary: 'Rows of a saved query, computed with the rights of the caller or kept from before',
+          summary: 'Rows of a saved query with the rights of the caller; may be cached',
           needs: 'bucketRead',
           produces: ['application/json', 'text/csv'],
         },
@@ -169,9 +171,9 @@ export function savedQueriesRoutes(queries: SavedQueries): FastifyPluginAsyncTyp
               Type.Union([Type.Literal('json'), Type.Literal('csv')], { description: '`json` (default) or `csv`.' }),
             ),
             limit: Type.Optional(
-              Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'At most this many rows; 10,000 by default.' }),
+              Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Maximum number of rows; 10,000 by default.' }),
             ),
-            refresh: optionalFlag('True: computed again, even if the tables have not changed.'),
+            refresh: optionalFlag('True: bypass the cache.'),
           }),
           response: { 200: Type.Unknown() },
         },

@@ -9,7 +9,7 @@ const ConnectionView = Type.Object(
     host: Type.String(),
     port: Nullable(Type.Integer({ description: 'Null: the stack has no PostgreSQL port (MILLRACE_SQL_PORT).' })),
     database: Type.String(),
-    isEncrypted: Type.Boolean({ description: 'The port takes TLS, which other machines than the stack must use.' }),
+    isEncrypted: Type.Boolean({ description: 'True: the port supports TLS, which is required from other machines.' }),
   },
   { title: 'SqlConnection' },
 )
@@ -26,7 +26,7 @@ export function connectionRoutes({ number, isEncrypted }: ConnectionRoutesDeps):
       {
         config: {
           operation: 'sql.connection',
-          summary: 'Where PostgreSQL clients connect to; the password is a token, which reads what its buckets hold',
+          summary: 'Host and port for PostgreSQL clients; the password is a token, whose permissions apply',
           needs: 'token',
         },
         schema: { response: { 200: ConnectionView } },

@@ -18,7 +18,7 @@ const wordAt =
   }
 
 /** The text between two tokens. */
-const between = ({ text, tokens, offset }: Statement, from: number, to: number): string =>
+export const between = ({ text, tokens, offset }: Statement, from: number, to: number): string =>
   to > from && from < tokens.length ? text.slice(tokens.start(from) - offset, tokens.end(to - 1) - offset) : ''
 
 /** The content of a string token. */

@@ -19,6 +19,7 @@ import { isQuery, placedStatements, type Statement, singleStatement, type TableN
 import { PlatformError } from '../../../kit/errors.ts'
 import { doubleQuoted } from '../../../kit/text/double-quoted.ts'
 import { dialectEdits } from './pg-dialect.ts'
+import { accountQuery, type PortUser, sessionChanges } from './port-account.ts'
 import {
   type CopyInCommand,
   nameAt,
@@ -50,8 +51,10 @@ export interface PortSessionDeps {
   /** Every table the client may read, for the catalogue and for names without a schema. */
   readonly listTables: (take: () => Promise<Taken>) => Promise<readonly CatalogTable[]>
   readonly catalog: () => Catalog
-  /** The name that the client gave it. */
+  /** The names that the client sent. */
+  readonly user: string
   readonly database: string
+  readonly describeUser: () => Promise<PortUser>
   readonly ended: Promise<WireError>
   readonly onClose: () => void
 }
@@ -89,6 +92,8 @@ interface Cursor {
   kept?: ScrollRows
 }
 
+type Command = (statement: Statement, types: readonly number[]) => WireStatement | Promise<WireStatement>
+
 export function createPortSession(deps: PortSessionDeps): WireSession {
   const { runner, settings } = deps
   const cursors = new Map<string, Cursor>()
@@ -112,9 +117,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     return command ? command(statement, types) : queryStatement(statement, types)
   }
 
-  const commands: Readonly<
-    Record<string, (statement: Statement, types: readonly number[]) => WireStatement | Promise<WireStatement>>
-  > = {
+  const commands: Readonly<Record<string, Command>> = {
     begin: () => effect('BEGIN', begin),
     start: () => effect('START TRANSACTION', begin),
     commit: () =>
@@ -148,6 +151,11 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     reset: (statement) => {
       const name = nameAt(statement, 1)
       return effect('RESET', async () => (name === 'all' ? settings.reset() : settings.set(name, undefined)))
+    },
+    alter: (statement, types) => {
+      const changes = sessionChanges(statement)
+      if (!changes) return queryStatement(statement, types)
+      return effect('ALTER SESSION', async () => changes.forEach(([name, value]) => void settings.set(name, value)))
     },
     show: showStatement,
     desc: describeTable,
@@ -296,18 +304,18 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
 
   async function showStatement(statement: Statement): Promise<WireStatement> {
     const { tokens } = statement
-    const question = showQuery(statement, deps.database)
+    const question = (await accountQuery(statement, deps)) ?? showQuery(statement, deps.database)
     if (question) return queryStatement(await singleStatement(question), [])
     if (tokens.length > 4) throw new WireError('42601', 'SHOW names one setting.')
     const words = Array.from({ length: tokens.length - 1 }, (_, i) => tokens.text(i + 1))
-    if (/^(tables|all tables|databases)$/i.test(words.join(' '))) return queryStatement(await singleStatement(SHOW_TABLES), [])
+    if (/^(tables|all tables)$/i.test(words.join(' '))) return queryStatement(await singleStatement(SHOW_TABLES), [])
     const name = words.join(' ').replace(/^time zone$/i, 'timezone')
     const column = { name: name.toLowerCase(), oid: OID.text, modifier: -1 }
     return rowsStatement([column], async () => [[settings.show(name)]], 'SHOW')
   }
 
   async function describeTable(statement: Statement, types: readonly number[]): Promise<WireStatement> {
-    const question = showQuery(statement, deps.database)
+    const question = (await accountQuery(statement, deps)) ?? showQuery(statement, deps.database)
     return queryStatement(question ? await singleStatement(question) : statement, question ? [] : types)
   }
 

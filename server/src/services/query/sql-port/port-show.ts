@@ -1,5 +1,5 @@
-// Commands of Snowflake about tables, which its clients send, as questions to the catalogue: SHOW TABLES, VIEWS, COLUMNS and PRIMARY KEYS,
-// and DESC TABLE.
+// Commands of Snowflake about tables, which its clients send, as questions to the catalogue: SHOW TABLES, VIEWS, OBJECTS, COLUMNS, PRIMARY
+// KEYS, SCHEMAS and DATABASES, and DESC TABLE.
 
 import type { Statement } from '../../../engines/sql/statements.ts'
 import { singleQuoted } from '../../../kit/text/single-quoted.ts'
@@ -15,6 +15,8 @@ const QUERIES: Readonly<Record<string, (where: string) => string>> = {
   views: (where) =>
     `SELECT table_name AS name, ${NAMED}, table_type AS kind FROM information_schema.tables WHERE table_type = 'VIEW' AND ${where}
      ORDER BY 3, 1`,
+  objects: (where) =>
+    `SELECT table_name AS name, ${NAMED}, table_type AS kind FROM information_schema.tables WHERE ${where} ORDER BY 3, 1`,
   columns: (where) =>
     `SELECT table_name, table_schema AS schema_name, column_name, data_type, is_nullable AS "null?", column_default AS "default",
        'COLUMN' AS kind, table_catalog AS database_name FROM information_schema.columns WHERE ${where} ORDER BY 2, 1, ordinal_position`,
@@ -37,13 +39,24 @@ export function showQuery(statement: Statement, database: string): string | unde
     if (!['table', 'view'].includes(tokens.lower(1)) || !tokens.isName(2)) return undefined
     return questionOf('description', statement, 2, database)
   }
+  const place = placesQuery(tokens.lower(1), tokens.length, database)
+  if (place) return place
   const isKeys = tokens.lower(1) === 'primary' && tokens.lower(2) === 'keys'
   const isTerse = tokens.lower(1) === 'terse'
   const what = isKeys ? 'keys' : tokens.lower(isTerse ? 2 : 1)
-  if (!isKeys && !['tables', 'views', 'columns'].includes(what)) return undefined
+  if (!isKeys && !['tables', 'views', 'objects', 'columns'].includes(what)) return undefined
   const after = isKeys || isTerse ? 3 : 2
   if (what === 'tables' && tokens.length === after) return undefined
   return questionOf(what, statement, after, database)
+}
+
+/** `SHOW SCHEMAS` and `SHOW DATABASES`. */
+function placesQuery(what: string, length: number, database: string): string | undefined {
+  if (length !== 2) return undefined
+  if (what === 'databases') return `SELECT ${singleQuoted(database)} AS name`
+  if (what !== 'schemas') return undefined
+  return `SELECT schema_name AS name, ${singleQuoted(database)} AS database_name FROM information_schema.schemata
+    WHERE schema_name ${OWN} AND schema_name NOT IN ('pg_toast', 'public') ORDER BY 1`
 }
 
 /** `[LIKE 'x'] [IN | FROM [SCHEMA | TABLE | DATABASE | ACCOUNT] name]`, or a name alone; undefined for anything else. */
@@ -68,7 +81,7 @@ function questionOf(what: string, statement: Statement, from: number, database: 
     }
   }
   if (at < tokens.length) return undefined
-  const isSchema = kind === 'schema' || (kind === '' && what !== 'description' && ['tables', 'views'].includes(what))
+  const isSchema = kind === 'schema' || (kind === '' && what !== 'description' && ['tables', 'views', 'objects'].includes(what))
   conditions.push(...placeOf(parts.slice(parts[0] === database && parts.length > 1 ? 1 : 0), isSchema, kind))
   return QUERIES[what]?.(conditions.join(' AND '))
 }

@@ -68,7 +68,7 @@ const failure = async (work: Promise<unknown>): Promise<{ code: string; message:
 
 const text = (value: string): Buffer => Buffer.from(`${value}\0`)
 
-/** What the server tells a driver of a statement: types of its parameters and of its columns. */
+/** What the server describes of a statement: types of its parameters and of its columns. */
 async function described(db: WireClient, sql: string): Promise<{ parameters: number[]; columns: number[] }> {
   await db.write(
     Buffer.concat([
@@ -642,4 +642,62 @@ test('(b): commands of Snowflake about tables', async (t) => {
   assert.equal((await failure(db.query('SELECT count(*) FROM orders'))).code, '42P01')
   await db.query('USE DATABASE "default"')
   assert.equal((await failure(db.query('USE WAREHOUSE "big"'))).code.length, 5)
+})
+
+test('(b): commands of Snowflake about the user and the session', async (t) => {
+  const [db, reader] = [await inWorkspace(t), await connect(t)]
+  const propertiesOf = async (client: pg.Client, user: string) =>
+    Object.fromEntries((await client.query(`DESC USER "${user}"`)).rows.map(({ property, value }) => [property, value]))
+  const login = {
+    DISABLED: 'false',
+    TYPE: 'LEGACY_SERVICE',
+    PASSWORD: '********',
+    RSA_PUBLIC_KEY_FP: 'null',
+    RSA_PUBLIC_KEY_2_FP: 'null',
+  }
+  const { DEFAULT_NAMESPACE, ...properties } = await propertiesOf(db, workspace.user)
+  assert.deepEqual(properties, { NAME: workspace.user, LOGIN_NAME: workspace.user, ...login })
+  assert.equal(DEFAULT_NAMESPACE, workspace.database)
+  assert.equal((await propertiesOf(reader, 'ME')).NAME, 'me')
+  assert.equal((await failure(db.query('DESC USER other'))).code, '42704')
+
+  const timeout = async () => (await db.query(`SHOW PARAMETERS LIKE 'statement_timeout%' IN SESSION`)).rows
+  assert.deepEqual(await timeout(), [
+    {
+      key: 'STATEMENT_TIMEOUT_IN_SECONDS',
+      value: '300',
+      default: '300',
+      level: '',
+      description: 'Maximum duration of a statement',
+      type: 'NUMBER',
+    },
+  ])
+  await db.query(`ALTER SESSION SET STATEMENT_TIMEOUT_IN_SECONDS = 7, QUERY_TAG = 'it''s' TIMEZONE='UTC' AUTOCOMMIT = TRUE`)
+  assert.deepEqual(
+    (await timeout()).map(({ value, level }) => [value, level]),
+    [['7', 'SESSION']],
+  )
+  assert.deepEqual(await rowsOf(db, 'SHOW statement_timeout'), [['7000']])
+  assert.deepEqual(await rowsOf(db, 'SHOW application_name'), [[`it's`]])
+  await db.query('ALTER SESSION UNSET QUERY_TAG, STATEMENT_TIMEOUT_IN_SECONDS')
+  const shown = (await db.query('SHOW PARAMETERS')).rows.map(({ key, value }) => `${key} ${value}`)
+  assert.deepEqual(shown, [
+    'AUTOCOMMIT true',
+    'LOCK_TIMEOUT 0',
+    'QUERY_TAG ',
+    'QUOTED_IDENTIFIERS_IGNORE_CASE true',
+    'STATEMENT_TIMEOUT_IN_SECONDS 300',
+    'TIMEZONE UTC',
+  ])
+  for (const [command, code] of [
+    [`ALTER SESSION SET TIMEZONE = 'Europe/Prague'`, '0A000'],
+    ['ALTER SESSION SET AUTOCOMMIT = FALSE', '0A000'],
+    ['ALTER SESSION SET WEEK_START = 1', '42704'],
+    ['ALTER SESSION SET QUERY_TAG', '42601'],
+    ['SHOW PARAMETERS x', '42601'],
+  ] as const)
+    assert.equal((await failure(db.query(command))).code, code, command)
+  assert.deepEqual(await rowsOf(reader, 'SHOW DATABASES'), [['default']])
+  assert.deepEqual(await rowsOf(reader, 'SHOW SCHEMAS'), [['in.c-main', 'default']])
+  assert.deepEqual(await rowsOf(reader, 'SHOW OBJECTS IN SCHEMA "in.c-main"'), [['orders', 'default', 'in.c-main', 'BASE TABLE']])
 })

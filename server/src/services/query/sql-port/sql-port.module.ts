@@ -22,6 +22,8 @@ export interface SqlPortModuleDeps {
   readonly tls: TlsPair | undefined
 }
 
+const LOGIN_BY_TOKEN = { type: 'LEGACY_SERVICE', hasPassword: true, keys: [undefined, undefined] } as const
+
 export type SqlPortModule = ReturnType<typeof createSqlPortModule>
 
 export function createSqlPortModule({ core, tokens, branches, tables, sql, workspaces, limits, tls }: SqlPortModuleDeps) {
@@ -40,6 +42,10 @@ export function createSqlPortModule({ core, tokens, branches, tables, sql, works
     listTables: tables.sqlTables.list,
     useWorkspace: (scope, workspace, work, signal) =>
       workspaces.sessions.use(scope, workspace, ({ session }) => work(session), { signal }),
+    describeUser: async (workspace) => ({
+      ...(workspace ? await workspaces.describeLogin(workspace) : LOGIN_BY_TOKEN),
+      timeoutSeconds: workspace?.statementTimeoutSeconds ?? sql.timeoutMs / 1000,
+    }),
     onSession: sql.onSession,
     onBug: (err) => core.log.error({ err }, 'a statement of the PostgreSQL port failed by our fault'),
   })

@@ -1,4 +1,4 @@
-// The PostgreSQL port put together: a listener, logins, a session for each connection.
+// The PostgreSQL port: a listener, logins, a session for each connection.
 
 import { randomBytes } from 'node:crypto'
 import { type CatalogTable, createCatalogs } from '../../../engines/pg-wire/catalogs.ts'
@@ -6,6 +6,7 @@ import { createWireListener, type WireListenerDeps } from '../../../engines/pg-w
 import { type Startup, WireError, type WireSession } from '../../../engines/pg-wire/wire-session.ts'
 import type { SqlEngine, SqlSession, SqlTable } from '../../../engines/sql/sql-engine.ts'
 import { readerOf, type Scope } from '../../../model/scope.ts'
+import type { PortUser } from './port-account.ts'
 import { wireErrorOf } from './port-errors.ts'
 import { createPortLogin, type PortLogin, type PortLoginDeps, type PortWorkspace } from './port-login.ts'
 import { createReadRunner, createWorkspaceRunner, type Taken } from './port-runners.ts'
@@ -30,6 +31,8 @@ export interface SqlPortDeps<W extends PortWorkspace> extends PortLoginDeps<W> {
     work: (session: SqlSession) => Promise<void>,
     signal: AbortSignal,
   ) => Promise<void>
+  /** Without a workspace the password is a token. */
+  readonly describeUser: (workspace: W | undefined) => Promise<PortUser>
   /** A session of the project has ended. */
   readonly onSession: (projectId: number, ms: number) => void
   readonly onBug: (error: unknown) => void
@@ -84,7 +87,9 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
       check,
       listTables: tablesOf(known),
       catalog: () => catalogs.get(String(known.scope.actor.projectId)),
+      user: startup.user,
       database: startup.database,
+      describeUser: () => deps.describeUser(known.workspace),
       ended: ended.promise,
       onClose: () => {
         checks.delete(tick)

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import { type FilledSql, PARAMETER_TYPES, withValues } from '../../../engines/sql/parameters.ts'
+import { callerGone } from '../../../http/connection/caller-gone.ts'
 import { JobView, jobView } from '../../../http/job-view.ts'
 import { Nullable, optionalFlag, optionalText } from '../../../http/parameters.ts'
 import { scopeOf } from '../../../http/scope.ts'
@@ -16,34 +17,34 @@ const MAX_JSON_ROWS = 1_000_000
 
 const Parameters = Type.Array(
   Type.Object({
-    name: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}$', description: 'Its name, as the SQL has it behind `$`.' }),
+    name: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}$', description: 'Name, in the SQL after `$`.' }),
     type: Type.Union(
       PARAMETER_TYPES.map((type) => Type.Literal(type)),
-      { description: 'What the value is.' },
+      { description: 'Type of the value.' },
     ),
     value: Type.Union([Type.String({ maxLength: 10_000 }), Type.Number(), Type.Boolean()], {
-      description: 'Its value: one literal of the type, whatever it contains.',
+      description: 'Value, inserted as one literal of the type.',
     }),
   }),
-  { maxItems: 50, description: 'Values of `$name` in the SQL, as in saved queries. Without them `$` is sent as it is.' },
+  { maxItems: 50, description: 'Values of `$name` in the SQL, as in saved queries. If omitted, `$` is not replaced.' },
 )
 
 const QueryBody = Type.Object({
   sql: Type.String({
-    description: 'One statement that reads, in the dialect of DuckDB. Tables are named `"in.c-bucket"."table"`.',
+    description: 'One read-only statement in the dialect of DuckDB. Tables are named `"in.c-bucket"."table"`.',
     examples: ['SELECT city, count(*) AS orders FROM "in.c-main"."orders" GROUP BY city ORDER BY orders DESC'],
   }),
   format: Type.Optional(
     Type.Union([Type.Literal('json'), Type.Literal('csv'), Type.Literal('parquet')], {
       description:
-        '`json` (default): columns with their types, then rows as arrays. `csv`: with a header, all rows unless `limit` says less. `parquet`: a file of them.',
+        '`json` (default): columns with their types, then rows as arrays. `csv`: with a header, all rows unless `limit` is set. `parquet`: a file of them.',
     }),
   ),
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: MAX_JSON_ROWS,
-      description: `Most rows of the answer. Default for json ${DEFAULT_JSON_ROWS}; the others have none.`,
+      description: `Maximum number of rows. ${DEFAULT_JSON_ROWS} by default for json, unlimited for the others.`,
     }),
   ),
   parameters: Type.Optional(Parameters),
@@ -55,7 +56,7 @@ const RunView = Type.Object(
     sql: Type.String({ description: 'The first 20,000 characters.' }),
     creatorToken: Type.Object({ id: Type.Integer(), description: Type.String() }),
     started: Type.String(),
-    durationMs: Type.Integer({ description: 'Until the last row was sent.' }),
+    durationMs: Type.Integer({ description: 'Duration until the last row was sent.' }),
     error: Nullable(Type.String({ description: 'Why it failed.' })),
   },
   { title: 'QueryRun' },
@@ -68,12 +69,12 @@ const CONTENT_TYPES = {
 }
 
 const ExportBody = Type.Object({
-  sql: Type.String({ description: 'One statement that reads, as in `POST query`.' }),
-  fileName: optionalText('Name of the file; `query.csv` or `query.parquet` when left out.'),
+  sql: Type.String({ description: 'One read-only statement, as in `POST query`.' }),
+  fileName: optionalText('Name of the file; `query.csv` or `query.parquet` if omitted.'),
   fileType: Type.Optional(
     Type.Union([Type.Literal('csv'), Type.Literal('parquet')], { description: '`csv` (default) with a header, or `parquet`.' }),
   ),
-  gzip: optionalFlag('True: the file is packed.'),
+  gzip: optionalFlag('True: the file is compressed.'),
   parameters: Type.Optional(Parameters),
 })
 
@@ -93,12 +94,11 @@ export function queryRoutes(queries: Queries, history: QueryHistory, createJob: 
       },
       async (req, reply) => {
         const { sql: text, format = 'json', limit, parameters } = req.body
-        const gone = new AbortController()
-        reply.raw.once('close', () => gone.abort())
+        const gone = callerGone(reply)
         const scope = scopeOf(req)
         const { sql, placed } = await filledIn(text, parameters)
         const run = () =>
-          queries.run(scope, { sql, format, limit }, gone.signal).catch((error: unknown) => {
+          queries.run(scope, { sql, format, limit }, gone).catch((error: unknown) => {
             throw placed(error)
           })
         const rows = await history.recorded(scope, sql, run)
@@ -111,14 +111,16 @@ export function queryRoutes(queries: Queries, history: QueryHistory, createJob: 
       {
         config: {
           operation: 'sql.history',
-          summary: 'Queries that were run in the project by POST query, newest first; a token with some buckets sees its own',
+          summary: 'List queries that were run with POST query, newest first; a token that cannot read all buckets sees its own',
           needs: 'bucketRead',
         },
         schema: {
           querystring: Type.Object({
-            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'At most this many; 100 by default.' })),
+            limit: Type.Optional(
+              Type.Integer({ minimum: 1, maximum: 1000, description: 'Maximum number of items; 100 by default.' }),
+            ),
             before: Type.Optional(Type.Integer({ minimum: 1, description: 'Only queries older than the one with this id.' })),
-            q: Type.Optional(Type.String({ maxLength: 200, description: 'Only queries with this text.' })),
+            q: Type.Optional(Type.String({ maxLength: 200, description: 'Only queries that contain this text.' })),
           }),
           response: { 200: Type.Array(RunView) },
         },
@@ -134,7 +136,7 @@ export function queryRoutes(queries: Queries, history: QueryHistory, createJob: 
       {
         config: {
           operation: 'sql.export',
-          summary: 'Rows of a SQL query as a file of the project, by a job',
+          summary: 'Export the rows of a SQL query as a file of the project (storage job)',
           needs: 'bucketRead',
         },
         schema: { body: ExportBody, response: { 202: JobView } },

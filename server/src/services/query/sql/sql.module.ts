@@ -49,6 +49,7 @@ export async function createSqlModule({ core, objects, tables, files, storageJob
     queries,
     scratchDir,
     memoryMb,
+    timeoutMs: settings.timeoutMs ?? DEFAULT_LIMITS.sql.timeoutMs,
     onSession,
     saveResult,
     /** What the columns of the relations of a workspace are made of. */

@@ -55,7 +55,7 @@ export function queryJobsRoutes({ queryJobs, workspaces, findBranch }: QueryJobs
               examples: [['SELECT 1']],
             }),
             transactional: optionalFlag('True: all of them, or none. Default false.'),
-            actorType: optionalText('Who asks, for example `user`; accepted and not used.'),
+            actorType: optionalText('Source of the request, for example `user`; ignored.'),
           }),
           response: { 201: Type.Object({ queryJobId: Type.String() }) },
         },
@@ -74,7 +74,7 @@ export function queryJobsRoutes({ queryJobs, workspaces, findBranch }: QueryJobs
     app.get(
       '/query/api/v1/queries/:queryJobId',
       {
-        config: { operation: 'query.get', summary: 'How the statements of a query job are', needs: 'workspace' },
+        config: { operation: 'query.get', summary: 'Status of a query job and its statements', needs: 'workspace' },
         schema: { params: ById, response: { 200: QueryJobView } },
       },
       async (req) => {
@@ -119,7 +119,7 @@ export function queryJobsRoutes({ queryJobs, workspaces, findBranch }: QueryJobs
     app.post(
       '/query/api/v1/queries/:queryJobId/cancel',
       {
-        config: { operation: 'query.cancel', summary: 'Stop the statements of a query job', needs: 'workspace' },
+        config: { operation: 'query.cancel', summary: 'Cancel a query job', needs: 'workspace' },
         schema: { params: ById, response: { 200: Type.Object({ queryJobId: Type.String() }) } },
       },
       async (req) => {

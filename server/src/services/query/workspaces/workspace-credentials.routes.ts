@@ -34,8 +34,7 @@ const KeyBody = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 60,
-      description:
-        'Which key is replaced, `RSA_PUBLIC_KEY_1` or `RSA_PUBLIC_KEY_2`. The one that was set first when omitted: the other stays valid.',
+      description: 'Key to replace, `RSA_PUBLIC_KEY_1` or `RSA_PUBLIC_KEY_2`. By default the older one; the other stays valid.',
     }),
   ),
 })
@@ -48,7 +47,7 @@ export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps)
       {
         config: {
           operation: 'workspaces.createCredentials',
-          summary: 'A further password for a workspace, shown once',
+          summary: 'Create another password for a workspace; returned once',
           needs: 'workspace',
         },
         schema: { params: ById, body: Type.Optional(Type.Object({})), response: { 200: WorkspaceView } },
@@ -65,12 +64,13 @@ export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps)
       {
         config: {
           operation: 'workspaces.getCredentials',
-          summary: 'Whether a further password of a workspace still holds',
+          summary: 'Check whether another password of a workspace is still valid',
           needs: 'workspace',
           readEvent: ({ params, branch }) => {
             const { id, credentialsId } = params as Type.Static<typeof ByCredentials> // by the schema below
             const workspace = { id: Number(id), branchId: branch.id }
-            return workspaceEvent('storage.workspaceCredentialsDetail', workspace, { credentialsId: Number(credentialsId) })
+            const names = ['storage.workspaceCredentialsDetail', 'storage.workspaceCredentialsRetrieved'] as const // clients read either
+            return names.map((name) => workspaceEvent(name, workspace, { credentialsId: Number(credentialsId) }))
           },
         },
         schema: { params: ByCredentials, response: { 200: WorkspaceView } },
@@ -87,7 +87,7 @@ export function workspaceCredentialsRoutes(deps: WorkspaceCredentialsRoutesDeps)
       {
         config: {
           operation: 'workspaces.deleteCredentials',
-          summary: 'End a further password of a workspace, and its connections',
+          summary: 'Revoke another password of a workspace, and close its connections',
           needs: 'workspace',
         },
         schema: { params: ByCredentials, response: { 204: Type.Null() } },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { before, test } from 'node:test'
 import pg from 'pg'
 import { startTestStack, type TestStack } from '../../../../../tests/support/test-stack.ts'
@@ -32,7 +32,7 @@ async function connect(user: string, password: string): Promise<pg.Client> {
   await client.connect()
   return client
 }
-/** The error that ends a connection; the client tells of it twice. */
+/** The error that ends a connection; the client reports it twice. */
 const endOf = (client: pg.Client): Promise<Error> => new Promise((resolve) => client.on('error', resolve))
 
 const canLogIn = async (user: string, password: string): Promise<boolean> => {
@@ -214,4 +214,15 @@ test('W4: keys rotate over two slots, and a named one is replaced', async () => 
   assert.deepEqual(await valid(), [false, true, true, false])
   await set({ publicKey: fourth.publicKey, keyName: 'RSA_PUBLIC_KEY_1' })
   assert.deepEqual(await valid(), [false, true, false, true])
+
+  const client = await connect(user, fourth.passwordOf(user))
+  const { rows } = await client.query<{ property: string; value: string }>(`DESC USER ${user}`)
+  await client.end()
+  const described = Object.fromEntries(rows.map(({ property, value }) => [property, value]))
+  const fingerprint = ({ publicKey }: { publicKey: string }) =>
+    `SHA256:${createHash('sha256').update(Buffer.from(publicKey, 'base64')).digest('base64')}`
+  assert.deepEqual(
+    [described.TYPE, described.PASSWORD, described.RSA_PUBLIC_KEY_FP, described.RSA_PUBLIC_KEY_2_FP],
+    ['SERVICE', 'null', fingerprint(fourth), fingerprint(second)],
+  )
 })

@@ -106,9 +106,25 @@ export function createWorkspaceCredentials({ db, inTransaction, clock, recordEve
     return hashes.some((known) => timingSafeEqual(Buffer.from(known), Buffer.from(hash)))
   }
 
+  /** In the terms of Snowflake: what kind of user it is, and the fingerprints of the keys in its two slots. */
+  async function describeLogin(workspace: Workspace) {
+    const keys = await store.listKeys(workspace)
+    const fingerprintOf = (slot: string): string | undefined => {
+      const key = keys.find(({ name }) => name === slot)
+      return key && fingerprint(createPublicKey(key.pem))
+    }
+    const isPerson = workspace.loginType.startsWith('snowflake-person')
+    return {
+      type: hasPassword(workspace) ? ('LEGACY_SERVICE' as const) : isPerson ? ('PERSON' as const) : ('SERVICE' as const),
+      hasPassword: hasPassword(workspace),
+      keys: [fingerprintOf(SLOTS[0]), fingerprintOf(SLOTS[1])] as const,
+    }
+  }
+
   return {
     make,
     get,
+    describeLogin,
     remove,
     setKey,
     isPassword,
@@ -142,6 +158,11 @@ export function readPublicKey(text: string): string {
     throw new PlatformError('workspace.publicKeyInvalid', {}, { cause })
   }
 }
+
+const fingerprint = (key: KeyObject): string =>
+  `SHA256:${createHash('sha256')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest('base64')}`
 
 function algorithmOf(key: KeyObject): 'RS256' | 'ES256' | 'EdDSA' | undefined {
   if (key.asymmetricKeyType === 'rsa') return (key.asymmetricKeyDetails?.modulusLength ?? 0) >= 2048 ? 'RS256' : undefined

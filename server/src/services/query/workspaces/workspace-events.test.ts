@@ -42,7 +42,7 @@ test('W5: what happens to a workspace and its passwords leaves events with the r
   const recorded = await until('all events are there', async () => {
     const events = (await stack.request('GET', '/v2/storage/events?limit=100')).json<Recorded[]>()
     const own = events.filter(({ event }) => event.startsWith('storage.workspace')).reverse()
-    return own.length >= 8 && own
+    return own.length >= 9 && own
   })
   assertDefined(recorded)
   const expected = [
@@ -50,6 +50,7 @@ test('W5: what happens to a workspace and its passwords leaves events with the r
     ['storage.workspacePasswordReset', String(id), {}],
     ['storage.workspaceCredentialsCreated', String(id), { credentialsId: credentials }],
     ['storage.workspaceCredentialsDetail', String(id), { credentialsId: credentials }],
+    ['storage.workspaceCredentialsRetrieved', String(id), { credentialsId: credentials }],
     ['storage.workspaceCredentialsDeleted', String(id), { credentialsId: credentials }],
     ['storage.workspaceLoaded', String(id), { preserve: false, tables: [{ ...input[0], loadType: 'COPY' }] }],
     ['storage.workspaceTableCloned', 'in.c-main.orders', { ...input[0], workspace: String(id) }],

@@ -189,7 +189,14 @@ function readColumns(fields: Fields, index: number): SqlColumnMapping[] | undefi
   const list = Array.isArray(given) ? given : typeof given === 'object' && given !== null ? Object.values(given) : undefined
   if (!list) throw bad(index, '"columns" should be a list of names, or of objects with "source", "type" and "destination".')
   if (list.length === 0) return undefined
-  return list.map((raw) => (typeof raw === 'string' ? untyped(raw) : columnFrom(camelCased(raw, index), index)))
+  const columns = list.map((raw) => (typeof raw === 'string' ? untyped(raw) : columnFrom(camelCased(raw, index), index)))
+  const names = new Set<string>()
+  for (const { destination } of columns) {
+    const name = destination.toLowerCase()
+    if (names.has(name)) throw bad(index, `The column "${destination}" is duplicated (names are not case-sensitive).`)
+    names.add(name)
+  }
+  return columns
 }
 
 function columnFrom(column: Fields, index: number): SqlColumnMapping {

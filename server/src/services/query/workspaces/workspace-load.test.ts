@@ -163,6 +163,16 @@ test('W16: datatypes give columns their types, by name or as a list', async () =
     [{ datatypes: { id: 'no type!' } }, 'workspace.inputMapping'],
     [{ datatypes: 'INTEGER' }, 'workspace.loadRequestBadInput'],
     [{ datatypes: { id: 'INTEGER' }, columns: [{ source: 'id', type: 'BIGINT' }] }, 'workspace.loadRequestLogicalException'],
+    [{ columns: ['id', 'ID'] }, 'workspace.loadRequestBadInput'],
+    [
+      {
+        columns: [
+          { source: 'id', destination: 'x' },
+          { source: 'city', destination: 'X' },
+        ],
+      },
+      'workspace.loadRequestBadInput',
+    ],
   ] as const) {
     const answer = await post([{ source, destination: 'x', ...item }])
     assert.deepEqual([answer.status, answer.json<{ code: string }>().code], [400, code], JSON.stringify(item))

@@ -18,7 +18,7 @@ export const WorkspaceView = Type.Object(
     connection: Type.Object({
       backend: Type.String(),
       host: Type.String(),
-      port: Type.Optional(Type.Integer({ description: 'Of PostgreSQL clients, when the stack listens for them.' })),
+      port: Type.Optional(Type.Integer({ description: 'Connection for PostgreSQL clients, if the port is enabled.' })),
       database: Type.String(),
       schema: Type.String(),
       region: Type.Optional(Type.String({ description: 'Of a project that reports another backend.' })),
@@ -26,7 +26,7 @@ export const WorkspaceView = Type.Object(
       user: Type.String(),
       loginType: Type.String(),
       ssoLoginAvailable: Type.Boolean(),
-      password: Type.Optional(Type.String({ description: 'Only in the answer that makes the workspace or the credentials.' })),
+      password: Type.Optional(Type.String({ description: 'Returned only when the workspace or the credentials are created.' })),
       credentials: Type.Optional(Type.Object({ id: Type.Integer() }, { description: 'Of a further password.' })),
     }),
     backendSize: Type.Union([Type.String(), Type.Null()]),

@@ -139,6 +139,7 @@ export function createWorkspacesModule(deps: WorkspacesModuleDeps) {
     workspaces,
     sessions,
     isPassword: credentials.isPassword,
+    describeLogin: credentials.describeLogin,
     /** As the API shows it; undefined when it was deleted. */
     describe: async (projectId: number, id: number, baseUrl: string) => {
       const found = await createWorkspacesStore(db).find(projectId, id)

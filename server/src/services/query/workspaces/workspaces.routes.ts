@@ -38,20 +38,20 @@ const ById = Type.Object({ id: numberedId('workspace') })
 const AsyncQuery = Type.Object({ async: Async })
 
 const NewWorkspaceBody = Type.Object({
-  backend: optionalText('Name of the backend; the one of the project when left out.'),
+  backend: optionalText('Name of the backend; that of the project if omitted.'),
   backendSize: optionalText('Share of the memory of a session: xsmall, small, medium or large (default).'),
   readOnlyStorageAccess: optionalFlag('Whether tables of the project can be read as `"in.c-bucket"."table"`; default true.'),
   loginType: optionalText(
     '`default` and `snowflake-legacy-service`: a user with a password. `none`, `snowflake-person-sso`: no login; the workspace is used through the API, or with a token as the password. `snowflake-person-keypair`, `snowflake-service-keypair`: by a key.',
   ),
   statementTimeoutSeconds: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Longest time of a statement; what the operator allows when left out or 0.' }),
+    Type.Integer({ minimum: 0, description: 'Timeout of a statement; the limit of the operator if omitted or 0.' }),
   ),
   configurationVersion: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Version of the configuration it is created for.' }),
   ),
-  networkPolicy: optionalText('Accepted for clients that send it; has no effect.'),
-  useCase: optionalText('Accepted for clients that send it; has no effect.'),
+  networkPolicy: optionalText('Accepted for compatibility; has no effect.'),
+  useCase: optionalText('Accepted for compatibility; has no effect.'),
   publicKey: optionalText('Of login types by a key: RSA, EC or Ed25519, as PEM or base64.'),
 })
 
@@ -63,7 +63,7 @@ const LoadBody = Type.Object({
       examples: [[{ source: 'in.c-main.orders', destination: 'orders' }]],
     }),
   ),
-  preserve: optionalFlag('True: what the workspace has stays. False (default): it is emptied first.'),
+  preserve: optionalFlag('True: keep the tables of the workspace. False (default): delete them first.'),
 })
 
 /** A list has no "input" (corrections-2, W14). */
@@ -73,11 +73,11 @@ const refuseList = async ({ body }: FastifyRequest): Promise<void> => {
 
 const ExportBody = Type.Object({
   tableName: Type.String({ minLength: 1, description: 'A table or view of the workspace.' }),
-  fileName: optionalText('Name of the file; the name of the table when left out.'),
+  fileName: optionalText('Name of the file; the name of the table if omitted.'),
   fileType: Type.Optional(
     Type.Union([Type.Literal('csv'), Type.Literal('parquet')], { description: '`csv` (default) with a header, or `parquet`.' }),
   ),
-  gzip: optionalFlag('True: the file is packed.'),
+  gzip: optionalFlag('True: the file is compressed.'),
 })
 
 const DryRunView = Type.Object({
@@ -142,7 +142,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
     app.post(
       '/v2/storage/workspaces',
       {
-        config: { operation: 'workspaces.create', summary: 'Make a SQL workspace; its password is shown once', needs: 'grant' },
+        config: { operation: 'workspaces.create', summary: 'Create a SQL workspace; returns its password once', needs: 'grant' },
         schema: {
           body: Type.Optional(NewWorkspaceBody),
           querystring: AsyncQuery,
@@ -204,7 +204,7 @@ export function workspacesRoutes(deps: WorkspacesRoutesDeps): FastifyPluginAsync
       {
         config: {
           operation: 'configurations.createWorkspace',
-          summary: 'Make a workspace for a configuration',
+          summary: 'Create a workspace for a configuration',
           needs: 'component',
         },
         schema: {
@@ -280,7 +280,7 @@ function addLoadRoutes(app: RoutesServer, deps: WorkspacesRoutesDeps): void {
       preValidation: refuseList,
       schema: {
         params: ById,
-        querystring: Type.Object({ dryRun: optionalFlag('True: answers what the load would do, and loads nothing.') }),
+        querystring: Type.Object({ dryRun: optionalFlag('True: dry run; loads nothing.') }),
         body: LoadBody,
         response: { 200: DryRunView, 202: JobView },
       },
@@ -298,13 +298,13 @@ function addLoadRoutes(app: RoutesServer, deps: WorkspacesRoutesDeps): void {
     {
       config: {
         operation: 'workspaces.inputMappingPreview',
-        summary: 'What a load of an input mapping would do',
+        summary: 'Preview the load of an input mapping',
         needs: 'bucketRead',
       },
       preValidation: refuseList,
       schema: {
         querystring: Type.Object({
-          backend: optionalText('Backend of the workspace that is meant; the one of the project when left out.'),
+          backend: optionalText('Backend of the workspace; that of the project if omitted.'),
         }),
         body: LoadBody,
         response: { 200: DryRunView },
@@ -355,15 +355,15 @@ function addLoadRoutes(app: RoutesServer, deps: WorkspacesRoutesDeps): void {
       schema: {
         params: ById,
         querystring: Type.Object({
-          onlyDirectGrants: optionalFlag('Accepted for clients that send it.'),
-          'only-direct-grants': optionalFlag('Accepted for clients that send it.'),
+          onlyDirectGrants: optionalFlag('Accepted for compatibility; has no effect.'),
+          'only-direct-grants': optionalFlag('Accepted for compatibility; has no effect.'),
         }),
         response: { 202: Type.Array(JobView) },
       },
     },
     async (req, reply) => {
       await workspaces.get(scopeOf(req), req.params.id)
-      // No workspace writes tables of the project directly: there is never one to take back.
+      // No workspace writes tables of the project directly: there is never one to revoke.
       return reply.code(202).send([])
     },
   )

@@ -32,6 +32,7 @@ interface ContractProperty {
 }
 
 export const MAX_CONTRACT = 262_144
+export const MAX_ALIASES = 100
 const MAX_PROPERTIES = 4096
 const VERSION = /^v3(\.\d+)*$/
 const TYPES: Readonly<Record<string, string>> = {
@@ -62,9 +63,7 @@ export function readContract(text: string, tableId: string): Contract {
     throw wrong('apiVersion must be a version 3 of the standard, such as v3.0.2')
   const notChecked: string[] = []
   const objects = listOf(root.schema, 'schema')
-  const named = objects.find(({ name, physicalName }) => physicalName === tableId || name === tableId)
-  const bare = tableId.slice(tableId.lastIndexOf('.') + 1)
-  const object = named ?? objects.find(({ name }) => name === bare) ?? (objects.length === 1 ? objects[0] : undefined)
+  const object = objectOf(objects, tableId)
   if (!object) throw wrong(`schema has no object for ${tableId}. Set physicalName to the id of the table`)
   const properties = listOf(object.properties, 'properties')
   if (properties.length === 0 || properties.length > MAX_PROPERTIES)
@@ -90,9 +89,16 @@ export function readContract(text: string, tableId: string): Contract {
   }
 }
 
+/** The object that describes the table: by its id, else by its name, else the only one. */
+export function objectOf(objects: readonly Node[], tableId: string): Node | undefined {
+  const named = objects.find(({ name, physicalName }) => physicalName === tableId || name === tableId)
+  const bare = tableId.slice(tableId.lastIndexOf('.') + 1)
+  return named ?? objects.find(({ name }) => name === bare) ?? (objects.length === 1 ? objects[0] : undefined)
+}
+
 function parsed(text: string): unknown {
   try {
-    return parse(text, { maxAliasCount: 100 })
+    return parse(text, { maxAliasCount: MAX_ALIASES })
   } catch (error) {
     throw wrong(`The contract is not YAML: ${(error as Error).message.split('\n')[0]}`) // the parser throws errors only
   }

@@ -18,9 +18,9 @@ const ContractView = Type.Object(
     isDraft: Type.Boolean({ description: 'Created from the table: it has no contract yet, and nothing is checked.' }),
     isOfDefaultBranch: Type.Boolean({ description: 'The branch has no contract of its own for the table.' }),
     checks: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), severity: Type.String() }), {
-      description: 'What each load is tested for because of the contract.',
+      description: 'Checks of each load that the contract requires.',
     }),
-    notChecked: Type.Array(Type.String(), { description: 'What the contract states and loads are not tested for.' }),
+    notChecked: Type.Array(Type.String(), { description: 'Rules of the contract that are not checked.' }),
     updated: Nullable(Type.String()),
   },
   { title: 'DataContract' },
@@ -56,7 +56,7 @@ export function contractsRoutes(contracts: Contracts, bisect: Bisect, createJob:
       {
         config: {
           operation: 'dataContracts.save',
-          summary: 'Import a data contract (ODCS 3, YAML) of a table; its loads are checked from then on',
+          summary: 'Import a data contract (ODCS 3, YAML) for a table; all later loads are checked',
           needs: 'bucketWrite',
         },
         schema: {
@@ -64,7 +64,9 @@ export function contractsRoutes(contracts: Contracts, bisect: Bisect, createJob:
           body: Type.Object({
             contract: Type.String({ maxLength: MAX_CONTRACT, minLength: 1, description: 'The contract as YAML.' }),
             force: Type.Optional(
-              Type.Boolean({ description: 'Import it also if the table breaks it now; the next load has to fulfil it.' }),
+              Type.Boolean({
+                description: 'Import it even if the current table does not fulfil it; the next load must fulfil it.',
+              }),
             ),
           }),
           response: { 200: ContractView },
@@ -81,7 +83,7 @@ export function contractsRoutes(contracts: Contracts, bisect: Bisect, createJob:
       {
         config: {
           operation: 'dataContracts.remove',
-          summary: 'Delete the data contract of a table; its loads are no longer checked against it',
+          summary: 'Delete the data contract of a table; loads are no longer checked',
           needs: 'bucketWrite',
         },
         schema: { params: ByTable, response: { 204: Type.Null() } },
@@ -111,17 +113,23 @@ export function contractsRoutes(contracts: Contracts, bisect: Bisect, createJob:
       {
         config: {
           operation: 'tables.bisect',
-          summary: 'Find the load after which a check fails that held before, by a job that halves the states of the table',
+          summary: 'Find the first load after which a check fails, by bisection (storage job)',
           needs: 'bucketRead',
         },
         schema: {
           params: ByTable,
           body: Type.Object({
-            goodAt: Type.String({ minLength: 1, maxLength: 60, description: 'When the check held: an ISO time, or -2 days.' }),
-            badAt: Type.Optional(Type.String({ minLength: 1, maxLength: 60, description: 'When it fails; now by default.' })),
+            goodAt: Type.String({
+              minLength: 1,
+              maxLength: 60,
+              description: 'Time at which the check passed: an ISO time, or -2 days.',
+            }),
+            badAt: Type.Optional(
+              Type.String({ minLength: 1, maxLength: 60, description: 'Time at which the check fails; now by default.' }),
+            ),
             testId: Type.Optional(numberedId('test')),
             sql: Type.Optional(
-              Type.String({ minLength: 1, maxLength: 65_536, description: 'The check as a query; rows are failures.' }),
+              Type.String({ minLength: 1, maxLength: 65_536, description: 'The check as a query; returned rows are failures.' }),
             ),
           }),
           response: { 202: JobView },

@@ -3,6 +3,8 @@
 import type { Generated, Selectable } from 'kysely'
 import { type Db, type Trx, withTables } from '../../../engines/metadata-db/dialects.ts'
 import type { TestPlace } from './data-tests.store.ts'
+import type { RenamedColumn } from './renamed-columns.ts'
+import { contractAfterRename } from './renamed-in-contract.ts'
 
 interface Tables {
   data_contract: {
@@ -75,6 +77,25 @@ export function createContractsStore(database: Db) {
         .onConflict((conflict) =>
           conflict.columns(['project_id', 'branch_id', 'table_id']).doUpdateSet({ text, updated_at: updatedAt.getTime() }),
         )
+        .execute()
+    },
+
+    renameColumn: async (trx: Trx, projectId: number, branchId: number, renamed: RenamedColumn): Promise<void> => {
+      const found = await tables(trx)
+        .selectFrom('data_contract')
+        .select(['id', 'text'])
+        .where('project_id', '=', projectId)
+        .where('branch_id', '=', branchId)
+        .where('table_id', '=', renamed.tableId)
+        .executeTakeFirst()
+      if (!found) return
+      const text = contractAfterRename(found.text, renamed)
+      if (text === found.text) return
+      await tables(trx)
+        .updateTable('data_contract')
+        .set({ text })
+        .where('project_id', '=', projectId)
+        .where('id', '=', found.id)
         .execute()
     },
 

@@ -121,7 +121,9 @@ export async function createDataTestsModule(deps: DataTestsModuleDeps) {
   subscribe('event.recorded', async (trx, { projectId }, { event, objectId, branchId, params }) => {
     if (event !== 'storage.tableColumnsUpdated' || params?.renamedTo === undefined || objectId === undefined) return
     const renamed = { tableId: objectId, from: String(params.column), to: String(params.renamedTo) }
-    await tests.store.renameColumn(trx, projectId, branchId ?? (await branches.defaultId(projectId)), renamed)
+    const ofBranch = branchId ?? (await branches.defaultId(projectId))
+    await tests.store.renameColumn(trx, projectId, ofBranch, renamed)
+    await contracts.store.renameColumn(trx, projectId, ofBranch, renamed)
   })
   subscribe('branch.deleted', async (trx, { projectId, id }) => {
     await tests.store.removeOfBranch(trx, projectId, id)

@@ -14,19 +14,19 @@ import { parametersOf, TEST_TYPES } from './test-rules.ts'
 
 const TypeName = Type.Union(
   TEST_TYPES.map((type) => Type.Literal(type)),
-  { description: 'What is tested; docs/data-tests.md has the parameters of each type.' },
+  { description: 'Type of the test; docs/data-tests.md lists the parameters of each type.' },
 )
 const SeverityName = Type.Union([Type.Literal('warn'), Type.Literal('stop')], {
   description:
-    '`stop` (default): a load that fails the test is not published. `warn`: it is published, and the failure reported.',
+    '`stop` (default): a load that fails the test is not published. `warn`: it is published, and the failure is reported.',
 })
 const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Name of the test, unique in its table and branch.' })
 const Parameters = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Parameters of the type: columns, limits, values or SQL.',
   examples: [{ columns: ['id'] }],
 })
-const Description = Type.String({ maxLength: 10_000, description: 'What it is for.' })
-const Enabled = optionalFlag('False: kept, and not run.')
+const Description = Type.String({ maxLength: 10_000, description: 'Purpose.' })
+const Enabled = optionalFlag('False: the test is kept but not run.')
 
 const NewTest = Type.Object({
   tableId: TableId,
@@ -69,7 +69,7 @@ const RunView = Type.Object(
     status: Type.String({
       description: '`passed`, `warning`: a test of severity warn failed, or `failed`: one of severity stop did.',
     }),
-    trigger: Type.String({ description: '`load`, `manual`, or `dbt`: results of dbt. A load that failed was not published.' }),
+    trigger: Type.String({ description: '`load`, `manual`, or `dbt`. A failed load was not published.' }),
     rowsCount: Type.Integer(),
     storageJobId: Nullable(Type.Integer()),
     runId: Nullable(Type.String()),
@@ -82,19 +82,19 @@ const RunView = Type.Object(
         type: Type.String(),
         severity: Type.String(),
         status: Type.String({ description: '`passed`, `failed`, or `error`: the test could not be run.' }),
-        failures: Nullable(Type.Integer({ description: 'Rows that failed; null where no rows are counted.' })),
+        failures: Nullable(Type.Integer({ description: 'Number of failed rows; null if rows are not counted.' })),
         message: Nullable(Type.String()),
-        fileId: Nullable(Type.Integer({ description: 'File with the rows that failed.' })),
+        fileId: Nullable(Type.Integer({ description: 'File with the failed rows.' })),
         measured: Type.Optional(
           Type.Object(
             { of: Type.String(), value: Nullable(Type.Number()) },
-            { description: 'What a test of type `usual` measured; later loads are compared with it.' },
+            { description: 'Value that a test of type `usual` measured; later loads are compared with it.' },
           ),
         ),
       }),
     ),
     examples: Type.Array(Type.Object({ tests: Type.String(), row: Type.Record(Type.String(), Nullable(Type.String())) }), {
-      description: 'Up to 20 rows that failed, with the names of the tests.',
+      description: 'Up to 20 failed rows, with the names of the tests.',
     }),
   },
   { title: 'DataTestRun' },
@@ -103,9 +103,7 @@ const Document = (description: string) => Type.Record(Type.String(), Type.Unknow
 const ImportedResults = Type.Object({
   runResults: Document('The run_results.json of `dbt test` or `dbt build`.'),
   manifest: Type.Optional(
-    Document(
-      'The manifest.json of the same run, which names the tables of the tests. Its members `nodes` and `sources` are read.',
-    ),
+    Document('The manifest.json of the same run, which contains the tables of the tests. Only `nodes` and `sources` are used.'),
   ),
   schemas: Type.Optional(
     Type.Array(
@@ -120,7 +118,7 @@ const ImportedResults = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'Table of the tests whose table is not known; without it they are left out.',
+      description: 'Table for tests without a known table; without it they are omitted.',
     }),
   ),
 })
@@ -130,7 +128,7 @@ const ImportView = Type.Object(
   {
     runs: Type.Array(RunView),
     leftOut: Type.Integer({
-      description: 'Results that belong to no known table, or to one that already has 1,000 tests of dbt.',
+      description: 'Results without a known table, or whose table already has 1,000 dbt tests.',
     }),
   },
   { title: 'DataTestImport' },
@@ -138,7 +136,7 @@ const ImportView = Type.Object(
 const ById = Type.Object({ testId: numberedId('test') })
 const ByTable = Type.Object({ tableId: TableId })
 const Limit = (max: number, standard: number) =>
-  Type.Optional(Type.Integer({ minimum: 1, maximum: max, description: `At most this many; ${standard} by default.` }))
+  Type.Optional(Type.Integer({ minimum: 1, maximum: max, description: `Maximum number of items; ${standard} by default.` }))
 
 export function dataTestsRoutes(tests: DataTests, dbtTests: DbtTests, createJob: CreateJob): FastifyPluginAsyncTypebox {
   return async (app) => {
@@ -180,7 +178,7 @@ export function dataTestsRoutes(tests: DataTests, dbtTests: DbtTests, createJob:
       {
         config: {
           operation: 'dataTests.import',
-          summary: 'Add the results of tests that dbt ran to the data tests of their tables',
+          summary: 'Import test results of dbt as data tests of their tables',
           needs: 'bucketWrite',
         },
         bodyLimit: MAX_IMPORT_BYTES,
@@ -211,7 +209,7 @@ export function dataTestsRoutes(tests: DataTests, dbtTests: DbtTests, createJob:
       {
         config: {
           operation: 'dataTests.update',
-          summary: 'Change a data test; what is left out stays as it is',
+          summary: 'Change a data test; omitted fields are unchanged',
           needs: 'bucketWrite',
         },
         schema: { params: ById, body: ChangedTest, response: { 200: TestView } },
@@ -245,7 +243,7 @@ export function dataTestsRoutes(tests: DataTests, dbtTests: DbtTests, createJob:
       {
         config: {
           operation: 'dataTests.run',
-          summary: 'Run the data tests of a table on its current state, by a job whose results are the run',
+          summary: 'Run the data tests of a table on its current state (storage job)',
           needs: 'bucketRead',
         },
         schema: { params: ByTable, response: { 202: JobView } },
@@ -261,7 +259,7 @@ export function dataTestsRoutes(tests: DataTests, dbtTests: DbtTests, createJob:
       {
         config: {
           operation: 'dataTests.runs',
-          summary: 'Results of the data tests of a table, the newest run first; the last 100 are kept',
+          summary: 'Results of the data tests of a table, newest first; the last 100 runs are kept',
           needs: 'bucketRead',
         },
         schema: {

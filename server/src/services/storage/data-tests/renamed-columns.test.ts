@@ -47,3 +47,45 @@ test('tests of a table follow a renamed column, those that refer to it as well',
   >()
   assert.deepEqual([run?.status, run?.results.length], ['passed', 8], JSON.stringify(run))
 })
+
+test('a data contract follows a renamed column, and the rest of its text stays as it was', async () => {
+  const stack = await startProject()
+  const tables = tableClient(stack)
+  await tables.bucket('main')
+  await tables.create('in.c-main', 'orders', 'id,name\n1,Praha\n', { primaryKey: 'id' })
+  const tableId = 'in.c-main.orders'
+  const path = `/v2/storage/tables/${tableId}`
+  const contractOf = (name: string) => `apiVersion: v3.0.2 # of the shop
+kind: DataContract
+id: orders
+name: name
+schema:
+  - name: customers
+    properties: [{name: name}]
+  - name: orders
+    physicalName: ${tableId}
+    properties:
+      - {name: id,   required: true, primaryKey: true}
+      - name:   ${name}   # of the city
+        physicalName: '${name}x'
+        required: true
+    quality:
+      - {rule: uniqueCheck, columns: [id, ${name}]}
+      - {rule: nullCheck, arguments: {properties: [${name}]}}
+      - {type: sql, name: by SQL, query: 'SELECT 0 AS name', mustBe: 0}
+slaProperties:
+  - {property: freshness, value: 100, unit: y, element: orders.${name}}
+`
+  const saved = await stack.request('PUT', `${path}/contract`, { json: { contract: contractOf('name') } })
+  assert.equal(saved.status, 200, saved.text)
+  const rename = async (from: string, to: string) =>
+    tables.succeed(await stack.request('PUT', `${path}/columns/${from}/definition`, { json: { name: to } }))
+  const contract = async () => (await stack.request('GET', `${path}/contract`)).json<{ contract: string }>().contract
+  const expected = contractOf('city').replace('cityx', 'namex')
+  await rename('name', 'city')
+  assert.equal(await contract(), expected)
+  const load = { json: { dataFileId: await tables.upload('id,city\n2,Brno\n'), incremental: 1 } }
+  await tables.succeed(await stack.request('POST', `${path}/import-async`, load))
+  await rename('city', 'null')
+  assert.ok((await contract()).includes('- name:   "null"   # of the city'), 'a word that YAML reads as something else is quoted')
+})

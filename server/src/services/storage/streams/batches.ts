@@ -56,7 +56,10 @@ export function createBatches(deps: BatchesDeps) {
         deps.tables.loadAll(
           scope,
           [appendTo(sink, path, source.branchId)],
-          (trx) => store.recordLoad(trx, sink, segment.id, records.length, clock.now().getTime()),
+          async (trx) => {
+            const now = clock.now().getTime()
+            if (!(await store.recordLoad(trx, sink, segment.id, records.length, now))) throw new SinkChanged()
+          },
           signal,
         ),
       )
@@ -76,6 +79,11 @@ export function createBatches(deps: BatchesDeps) {
   })
 
   return { loadSealed }
+}
+
+/** The batch is tried again with the columns that the sink has now. */
+class SinkChanged extends Error {
+  override readonly message = 'The sink was changed while a batch of it was loaded.'
 }
 
 function* linesOf(sink: Sink, records: readonly Buffer[]): Generator<string> {

@@ -53,7 +53,7 @@ export function otlpRoutes(receiving: Receiving): FastifyPluginAsyncTypebox {
     app.post(
       '/otlp/:projectId/:sourceId/:secret/v1/:signal',
       {
-        config: { operation: 'stream.otlp', summary: 'Send telemetry by OTLP/HTTP. 200 when it is durable', ...SETTINGS },
+        config: { operation: 'stream.otlp', summary: 'Send telemetry by OTLP/HTTP. 200 once it is on disk', ...SETTINGS },
         bodyLimit: MAX_REQUEST_BYTES,
         schema: { params: SecretAddress, response: { 200: Type.String() } },
       },
@@ -68,7 +68,7 @@ export function otlpRoutes(receiving: Receiving): FastifyPluginAsyncTypebox {
       {
         config: {
           operation: 'stream.otlpWithBearer',
-          summary: 'Send telemetry by OTLP/HTTP, the secret as a bearer token. 200 when it is durable',
+          summary: 'Send telemetry by OTLP/HTTP with the secret as a bearer token. 200 once it is on disk',
           headers: { Authorization: '`Bearer` and the secret of the source.' },
           ...SETTINGS,
         },

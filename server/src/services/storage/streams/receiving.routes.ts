@@ -21,7 +21,7 @@ export function receivingRoutes(receiving: Receiving): FastifyPluginAsyncTypebox
       {
         config: {
           operation: 'stream.receive',
-          summary: 'Send a record: JSON, a form or text. 200 when it is durable',
+          summary: 'Send a record: JSON, a form or text. 200 once it is on disk',
           needs: 'nothing',
           body: 'text',
           consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain', '*/*'],

@@ -24,7 +24,7 @@ export interface StreamsModuleDeps {
 }
 
 export function createStreamsModule({ core, encryption, branches, tables, baseUrl }: StreamsModuleDeps) {
-  const { db, inTransaction, clock, log } = core
+  const { db, inTransaction, clock, log, subscribe } = core
   const folder = join(core.dataDir, 'streams')
   const store = createStreamsStore(db)
   const sources = createSources({
@@ -54,6 +54,11 @@ export function createStreamsModule({ core, encryption, branches, tables, baseUr
     batches,
     clock,
     onError: (err, sourceKey) => log.warn({ err, sourceKey }, 'a batch of a stream could not be loaded; it is tried again'),
+  })
+  subscribe('event.recorded', async (trx, { projectId }, { event, objectId, branchId, params }) => {
+    if (event !== 'storage.tableColumnsUpdated' || params?.renamedTo === undefined || objectId === undefined) return
+    const renamed = { tableId: objectId, from: String(params.column), to: String(params.renamedTo) }
+    await store.renameColumn(trx, projectId, { branchId: branchId ?? (await branches.defaultId(projectId)), ...renamed })
   })
   return defineModule({
     name: 'streams',

@@ -23,24 +23,25 @@ export interface StreamsRoutesDeps {
 }
 
 const ID = '^[a-z0-9][a-z0-9-]{0,47}$'
-const Id = (what: string) => Type.String({ pattern: ID, description: `Id of the ${what}: small letters, digits and dashes.` })
-const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Name for people.' })
-const Description = Type.String({ maxLength: 4096, description: 'What it is for.' })
-const ChangeDescription = Type.Optional(Type.String({ maxLength: 4096, description: 'Why it is changed; not kept.' }))
+const Id = (what: string) =>
+  Type.String({ pattern: ID, description: `Id of the ${what}: lower-case letters, digits and dashes.` })
+const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Display name.' })
+const Description = Type.String({ maxLength: 4096, description: 'Purpose.' })
+const ChangeDescription = Type.Optional(Type.String({ maxLength: 4096, description: 'Reason of the change; ignored.' }))
 const InBranch = { branchId: Type.String({ description: 'Id of the branch, or default.' }) }
 const OfSource = { ...InBranch, sourceId: Type.String({ description: 'Id of the source.' }) }
 const OfSink = { ...OfSource, sinkId: Type.String({ description: 'Id of the sink.' }) }
 const Page = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Most items to answer; 100 by default.' })),
-  afterId: Type.Optional(Type.String({ description: 'Only those after this id.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Maximum number of items; 100 by default.' })),
+  afterId: Type.Optional(Type.String({ description: 'Only items after this id.' })),
 }
 const ColumnBody = Type.Object({
-  type: Type.Enum(['uuid', 'datetime', 'ip', 'body', 'headers', 'path', 'template'], { description: 'What the column takes.' }),
+  type: Type.Enum(['uuid', 'datetime', 'ip', 'body', 'headers', 'path', 'template'], { description: 'Type of the column.' }),
   name: Type.String({ pattern: '^[A-Za-z0-9_]{1,64}$', description: 'Name of the column.' }),
-  primaryKey: Type.Optional(Type.Literal(false, { description: 'Records are only ever added; a table of a stream has no key.' })),
+  primaryKey: Type.Optional(Type.Literal(false, { description: 'Records are appended; a table of a stream has no key.' })),
   path: Type.Optional(Type.String({ maxLength: 500, description: 'Of a path column: the path into the body.' })),
-  defaultValue: Type.Optional(Type.String({ maxLength: 10_000, description: 'When there is nothing at the path.' })),
-  rawString: Type.Optional(Type.Boolean({ description: 'Texts without quotes.' })),
+  defaultValue: Type.Optional(Type.String({ maxLength: 10_000, description: 'Value if the path does not exist.' })),
+  rawString: Type.Optional(Type.Boolean({ description: 'True: strings without quotes.' })),
   template: Type.Optional(
     Type.Object(
       {
@@ -170,7 +171,7 @@ export function streamsRoutes(deps: StreamsRoutesDeps): FastifyPluginAsyncTypebo
     app.get(
       '/stream/v1/tasks/*',
       {
-        config: read('getTask', 'A task that was answered before'),
+        config: read('getTask', 'A finished task'),
         schema: { params: Type.Object({ '*': Type.String({ description: 'Id of the task.' }) }), response: { 200: Task } },
       },
       async (req) => {
@@ -273,7 +274,7 @@ function addSourceRoutes(app: RoutesServer, { sources, placeOf, sourceView, answ
   app.delete(
     `${BASE}/sources/:sourceId`,
     {
-      config: write('deleteSource', 'Delete a source with its sinks; their tables stay'),
+      config: write('deleteSource', 'Delete a source with its sinks; keeps their tables'),
       schema: { params: Type.Object(OfSource), response: { 202: Task } },
     },
     async (req, reply) => answerTask(req, reply, 'delete.source', await sources.remove(await placeOf(req), req.params.sourceId)),
@@ -288,7 +289,7 @@ function addSwitchRoutes(app: RoutesServer, { sources, placeOf, answerTask }: St
     app.put(
       `${BASE}/sources/:sourceId/${word}`,
       {
-        config: write(`${word}Source`, `${word === 'enable' ? 'Take' : 'Refuse'} records again`),
+        config: write(`${word}Source`, `${word === 'enable' ? 'Enable' : 'Disable'} a source`),
         schema: { params: Type.Object(OfSource), response: { 202: Task } },
       },
       async (req, reply) =>
@@ -298,7 +299,7 @@ function addSwitchRoutes(app: RoutesServer, { sources, placeOf, answerTask }: St
     app.put(
       `${BASE}/sources/:sourceId/sinks/:sinkId/${word}`,
       {
-        config: write(`${word}Sink`, `${word === 'enable' ? 'Load' : 'Leave out'} the table of a sink`),
+        config: write(`${word}Sink`, `${word === 'enable' ? 'Enable' : 'Disable'} a sink`),
         schema: { params: Type.Object(OfSink), response: { 202: Task } },
       },
       async (req, reply) => {
@@ -315,7 +316,7 @@ function addSettingsRoutes(app: RoutesServer, { sources, placeOf, answerTask }: 
   app.post(
     `${BASE}/sources/:sourceId/rotate-secret`,
     {
-      config: write('rotateSecret', 'Give a source another secret; the old address stops working within a second'),
+      config: write('rotateSecret', 'Rotate the secret of a source; the old URL stops working within a second'),
       schema: { params: Type.Object(OfSource), response: { 202: Task } },
     },
     async (req, reply) =>
@@ -325,7 +326,7 @@ function addSettingsRoutes(app: RoutesServer, { sources, placeOf, answerTask }: 
   app.get(
     `${BASE}/sources/:sourceId/settings`,
     {
-      config: read('getSettings', 'When batches of a source are loaded'),
+      config: read('getSettings', 'Batch settings of a source'),
       schema: { params: Type.Object(OfSource), response: { 200: Loose } },
     },
     async (req) => ({ settings: settingsView((await sources.get(await placeOf(req), req.params.sourceId)).limits) }),
@@ -334,7 +335,7 @@ function addSettingsRoutes(app: RoutesServer, { sources, placeOf, answerTask }: 
   app.patch(
     `${BASE}/sources/:sourceId/settings`,
     {
-      config: write('updateSettings', 'Change when batches of a source are loaded'),
+      config: write('updateSettings', 'Change the batch settings of a source'),
       schema: {
         params: Type.Object(OfSource),
         body: Type.Object({
@@ -343,7 +344,7 @@ function addSettingsRoutes(app: RoutesServer, { sources, placeOf, answerTask }: 
               key: Type.String({ description: 'Name of the setting.' }),
               value: Type.Unknown({ description: 'Its value.' }),
             }),
-            { maxItems: 20, description: 'What to change.' },
+            { maxItems: 20, description: 'Fields to change.' },
           ),
           changeDescription: ChangeDescription,
         }),
@@ -364,7 +365,7 @@ function addTestRoute(app: RoutesServer, { sources, clock, placeOf }: StreamCall
     `${BASE}/sources/:sourceId/test`,
     {
       config: {
-        ...read('testSource', 'What the sinks make of a record, without keeping it'),
+        ...read('testSource', 'Preview the rows that the sinks create from a record'),
         needs: 'canManageBuckets',
         body: 'text',
         consumes: ['application/json', 'application/x-www-form-urlencoded', 'text/plain', '*/*'],
@@ -401,7 +402,7 @@ function addSinkRoutes(app: RoutesServer, { sources, placeOf, answerTask }: Stre
   app.post(
     `${BASE}/sources/:sourceId/sinks`,
     {
-      config: write('createSink', 'Load the records of a source into a table'),
+      config: write('createSink', 'Create a sink: load the records of a source into a table'),
       schema: {
         params: Type.Object(OfSource),
         body: Type.Object({
@@ -441,7 +442,7 @@ function addSinkRoutes(app: RoutesServer, { sources, placeOf, answerTask }: Stre
   app.get(
     `${BASE}/sources/:sourceId/sinks/:sinkId`,
     {
-      config: read('getSink', 'Sink detail, with what it has loaded'),
+      config: read('getSink', 'Sink detail with load statistics'),
       schema: { params: Type.Object(OfSink), response: { 200: Loose } },
     },
     async (req) => {
@@ -481,7 +482,7 @@ function addSinkRoutes(app: RoutesServer, { sources, placeOf, answerTask }: Stre
   app.delete(
     `${BASE}/sources/:sourceId/sinks/:sinkId`,
     {
-      config: write('deleteSink', 'Delete a sink; its table stays'),
+      config: write('deleteSink', 'Delete a sink; keeps its table'),
       schema: { params: Type.Object(OfSink), response: { 202: Task } },
     },
     async (req, reply) => {

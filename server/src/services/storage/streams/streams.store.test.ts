@@ -94,6 +94,32 @@ await onBothDatabases('streams store', ({ db, inTransaction }) => {
     assert.deepEqual(await store.listSinks(source.projectId, source.key), [])
   })
 
+  test('sinks of a table follow a renamed column, and a batch with the columns of before is not counted', async () => {
+    const source = await newSource()
+    const [sink, other] = [await newSink(source, 'a'), await newSink(await newSource(), 'a')]
+    const rename = (branchId: number, tableId: string, from: string) =>
+      inTransaction((trx) => store.renameColumn(trx, source.projectId, { branchId, tableId, from, to: 'text' }))
+    await rename(2, sink.tableId, 'body')
+    await rename(1, 'in.c-shop.other', 'body')
+    await rename(1, sink.tableId, 'id')
+    assert.deepEqual(await store.listSinks(source.projectId, source.key), [sink])
+    await rename(1, sink.tableId, 'Body')
+    const [after] = await store.listSinks(source.projectId, source.key)
+    assert.deepEqual(after, { ...sink, columns: [{ type: 'body', name: 'text' }], version: 2 })
+    assert.deepEqual(await store.listSinks(other.projectId, other.sourceKey), [other])
+    const isCounted = (one: Sink) => inTransaction((trx) => store.recordLoad(trx, one, `renamed-${one.version}`, 5, 7))
+    assert.equal(await isCounted(sink), false)
+    assert.equal(await isCounted(after!), true)
+
+    const two = [
+      { type: 'body', name: 'text' },
+      { type: 'uuid', name: 'id' },
+    ] as const
+    await inTransaction((trx) => store.updateSink(trx, after!, { ...after!, columns: two, version: 3 }))
+    await rename(1, sink.tableId, 'id')
+    assert.deepEqual((await store.listSinks(source.projectId, source.key))[0]?.columns, two, 'it sends that name already')
+  })
+
   test('tasks are answered to their project for a day', async () => {
     const projectId = await newProject()
     const put = (id: string, now: number) => inTransaction((trx) => store.insertTask(trx, projectId, id, `{"id":"${id}"}`, now))

@@ -94,6 +94,13 @@ export interface Sink {
   readonly updatedAt: Date
 }
 
+export interface RenamedColumn {
+  readonly branchId: number
+  readonly tableId: string
+  readonly from: string
+  readonly to: string
+}
+
 const tables = (db: Db) => withTables<Tables>(db)
 
 export type StreamsStore = ReturnType<typeof createStreamsStore>
@@ -235,15 +242,46 @@ export function createStreamsStore(database: Db) {
         .where('segment', '=', segment)
         .executeTakeFirst()) !== undefined,
 
-    /** In the transaction that shows the rows; fails when the segment was loaded before. */
-    recordLoad: async (trx: Trx, sink: Sink, segment: string, records: number, now: number): Promise<void> => {
+    /** Sinks of the table send the column under its new name. One that sends that name already stays as it is. */
+    renameColumn: async (trx: Trx, projectId: number, { branchId, tableId, from, to }: RenamedColumn): Promise<void> => {
+      const rows = await tables(trx)
+        .selectFrom('stream_sink')
+        .innerJoin('stream_source', 'stream_source.id', 'stream_sink.source_key')
+        .selectAll('stream_sink')
+        .where('stream_sink.project_id', '=', projectId)
+        .where('stream_source.branch_id', '=', branchId)
+        .where('stream_sink.table_id', '=', tableId)
+        .execute()
+      const isNamed = (column: Column, name: string) => column.name.toLowerCase() === name.toLowerCase()
+      for (const { key, columns } of rows.map(toSink)) {
+        const at = columns.findIndex((column) => isNamed(column, from))
+        if (at === -1 || columns.some((column, i) => i !== at && isNamed(column, to))) continue
+        await tables(trx)
+          .updateTable('stream_sink')
+          .set((e) => ({
+            columns: JSON.stringify(columns.map((column, i) => (i === at ? { ...column, name: to } : column))),
+            version: e('version', '+', 1),
+          }))
+          .where('project_id', '=', projectId)
+          .where('id', '=', key)
+          .execute()
+      }
+    },
+
+    /**
+     * In the transaction that shows the rows; fails when the segment was loaded before. False if the sink was changed or deleted since it
+     * was read: the rows have the columns of before.
+     */
+    recordLoad: async (trx: Trx, sink: Sink, segment: string, records: number, now: number): Promise<boolean> => {
       await tables(trx).insertInto('stream_load').values({ sink_key: sink.key, segment, loaded_at: now }).execute()
-      await tables(trx)
+      const { numUpdatedRows } = await tables(trx)
         .updateTable('stream_sink')
         .set((e) => ({ records_count: e('records_count', '+', records), last_loaded_at: now, last_error: null }))
         .where('project_id', '=', sink.projectId)
         .where('id', '=', sink.key)
-        .execute()
+        .where('version', '=', sink.version)
+        .executeTakeFirst()
+      return numUpdatedRows > 0n
     },
 
     recordFailure: async (sink: Sink, error: string): Promise<void> => {

@@ -22,7 +22,7 @@ const COLUMNS = [
   { type: 'template', name: 'line', template: { language: 'text', content: '{{ header.X-Kind }} of {{ body.user.id }}' } },
 ]
 
-/** A stack with one source and, unless the test wants otherwise, one sink; the test moves the clock. */
+/** A stack with one source and, unless the test sets otherwise, one sink; the test moves the clock. */
 async function streamingStack(t: TestContext, columns: readonly object[] = COLUMNS) {
   let aheadMs = 0
   const stack = await startTestStack(t, { clock: { now: () => new Date(Date.now() + aheadMs) } })
@@ -105,6 +105,26 @@ test('records of a webhook become rows: JSON, forms and texts, each column as it
   assert.deepEqual(first.slice(5), ['Ann "A", x', '["x",1]', 'order of 7'])
   assert.deepEqual(form.slice(5), ['nobody', '"plain"', ' of '])
   assert.deepEqual(rows.map(([, , , body]) => body).filter((body) => body === '' || body === 'just a text').length, 2)
+})
+
+test('a sink follows a renamed column of its table', async (t) => {
+  const stack = await streamingStack(t, [
+    { type: 'uuid', name: 'id' },
+    { type: 'body', name: 'body' },
+  ])
+  const address = await stack.address()
+  const send = (body: string) => stack.request('POST', address, { token: null, body, headers: { 'content-type': 'text/plain' } })
+  await send('first')
+  stack.advance(MINUTE_MS)
+  await stack.loaded(1)
+  const path = '/v2/storage/tables/in.c-shop.orders'
+  const renamed = await stack.request('PUT', `${path}/columns/body/definition`, { json: { name: 'text' } })
+  await tableClient(stack).succeed(renamed)
+  await send('second')
+  stack.advance(MINUTE_MS)
+  await stack.loaded(2)
+  assert.deepEqual((await stack.rows()).map(([, text]) => text).toSorted(), ['first', 'second'])
+  assert.deepEqual((await stack.request('GET', path)).json<{ columns: string[] }>().columns, ['id', 'text'])
 })
 
 test('a batch is loaded when it has enough records, and settings are checked', async (t) => {

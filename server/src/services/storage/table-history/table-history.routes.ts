@@ -14,7 +14,7 @@ const HistoryView = Type.Object(
     historyTableId: Nullable(Type.String({ description: 'The table that the changes are added to.' })),
     isCurrent: Type.Boolean({ description: 'Whether the history has the current state of the table.' }),
     updated: Nullable(Type.String()),
-    problem: Nullable(Type.String({ description: 'Why the last state could not be added; it is tried again.' })),
+    problem: Nullable(Type.String({ description: 'Why the last state could not be added; this is retried.' })),
   },
   { title: 'TableHistory' },
 )
@@ -26,7 +26,7 @@ export function tableHistoryRoutes(histories: TableHistories): FastifyPluginAsyn
       {
         config: {
           operation: 'tableHistory.get',
-          summary: 'Whether the history of a table is kept, and how far it goes',
+          summary: 'Status of the history of a table',
           needs: 'bucketRead',
         },
         schema: { params: ByTable, response: { 200: HistoryView } },
@@ -39,7 +39,7 @@ export function tableHistoryRoutes(histories: TableHistories): FastifyPluginAsyn
       {
         config: {
           operation: 'tableHistory.set',
-          summary: 'Keep the history of a table from now on (SCD2), or stop; the rows of a history that is stopped stay',
+          summary: 'Enable or disable the history of a table (SCD2); disabling keeps its rows',
           needs: 'bucketWrite',
         },
         schema: {

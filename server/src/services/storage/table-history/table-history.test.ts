@@ -96,7 +96,7 @@ await onBothStacks('history of tables', (startProject) => {
     ] as const) {
       const refused = await swap(from, to)
       assert.equal(refused.status, 'error')
-      assert.match(refused.error?.message ?? '', /in\.c-main\.orders keeps the history of its rows and cannot be swapped/)
+      assert.match(refused.error?.message ?? '', /in\.c-main\.orders has an enabled history and cannot be swapped/)
     }
     assert.deepEqual(await rowsOf(stack, `SELECT state FROM "in.c-main".orders`), [['new']])
     await stack.request('PUT', PATH, { json: { isEnabled: false } })
@@ -141,7 +141,7 @@ await onBothStacks('history of tables', (startProject) => {
       assert.deepEqual(await rowsOf(stack, `SELECT city FROM table_history('${TABLE}') WHERE id = '2' AND is_current`), [
         ['Brno'],
       ])
-      // As the refusal says.
+      // As the error text recommends.
       await stack.request('PUT', PATH, { json: { isEnabled: false } })
       for (const table of [TABLE, `${TABLE}_history`])
         await tables.succeed(

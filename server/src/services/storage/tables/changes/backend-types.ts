@@ -2,6 +2,7 @@
 // reported differs: the engine stores the same base types for every name.
 
 import type { BaseType } from '../../../../engines/table-engine/snapshot.ts'
+import { PlatformError } from '../../../../kit/errors.ts'
 
 /** A type as a request writes it, and the base type behind it. */
 export interface WrittenType {
@@ -66,9 +67,10 @@ export function reportedType(backend: string | undefined, written: WrittenType):
 export const storedLength = (backend: string | undefined, { base, length, isNative }: WrittenType): string | undefined =>
   length ?? (backend === 'snowflake' && base === 'NUMERIC' && isNative ? '38,0' : undefined)
 
-/** Defaults of snowflake are SQL: a text is quoted. */
+/** Defaults of both backends are SQL: a text is quoted. */
 export function storedDefault(backend: string | undefined, fallback: string | undefined): string | undefined {
-  const quoted = backend === 'snowflake' ? /^'((?:[^']|'')*)'$/.exec(fallback ?? '')?.[1] : undefined
+  if (backend !== 'snowflake' && backend !== 'bigquery') return fallback
+  const quoted = /^'((?:[^']|'')*)'$/.exec(fallback ?? '')?.[1]
   return quoted === undefined ? fallback : quoted.replaceAll("''", "'")
 }
 
@@ -81,4 +83,34 @@ const isWhole = (length: string | undefined): boolean => /^\s*\d+\s*$/.test(leng
 
 function sameFor(reported: string, natives: string): Names {
   return Object.fromEntries(natives.split(' ').map((native) => [native, reported]))
+}
+
+const SNOWFLAKE_VALUES: Readonly<Record<string, string>> = { BOOLEAN: 'Boolean value', DATE: 'Date', TIMESTAMP: 'Timestamp' }
+const BIGQUERY_TYPES: Readonly<Record<string, string>> = { INTEGER: 'INT64', FLOAT: 'DOUBLE', BOOLEAN: 'BOOL' }
+
+/** What the backend would report for a value that its column does not take, before the place of the value. */
+function valueProblem(backend: string, { value, type = '', column }: { [name: string]: string }): string {
+  const base = type.replace(/\(.*/, '')
+  if (value === undefined)
+    return backend === 'snowflake' ? 'NULL result in a non-nullable column' : `Required field ${column} cannot be null`
+  if (backend !== 'snowflake') return `Could not parse '${value}' as ${BIGQUERY_TYPES[base] ?? base} for field ${column}`
+  if (base === 'STRING') return `String '${value}' is too long and would be truncated`
+  if (SNOWFLAKE_VALUES[base]) return `${SNOWFLAKE_VALUES[base]} '${value}' is not recognized`
+  return /^\s*[+-]?\d+(\.\d*)?\s*$/.test(value)
+    ? `Numeric value '${value}' is out of range`
+    : `Numeric value '${value}' is not recognized`
+}
+
+/** The error of a load in the words of the backend, which clients of that backend compare; the place of the value follows them. */
+export function errorOfBackend(backend: string | undefined, error: unknown): unknown {
+  const isOfValue =
+    error instanceof PlatformError && ['storage.tables.invalidValue', 'storage.tables.nullValue'].includes(error.code)
+  if (!isOfValue || (backend !== 'snowflake' && backend !== 'bigquery')) return error
+  const shown = Object.fromEntries(Object.entries(error.params ?? {}).map(([name, value]) => [name, String(value)]))
+  const place = `Row ${shown.row} of ${shown.file}, column "${shown.column}": correct the value, or change the column.`
+  return new PlatformError(error.code, error.details, {
+    text: `Load error: ${valueProblem(backend, shown)}. ${place}`,
+    params: error.params ?? {},
+    cause: error,
+  })
 }

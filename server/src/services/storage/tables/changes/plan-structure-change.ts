@@ -112,10 +112,8 @@ export function createStructureChanges(
       throw new PlatformError('storage.tables.validation.unintendedTruncation')
     await checkFilters(parts, table, query)
     const { actor, branch } = scope
-    return jobOn(table, 'tableRowsDelete', {
-      query,
-      ...(workspaceFilters.length > 0 && { workspaceFilters, scope: { actor, branch } }),
-    })
+    const shown = { query, ...(workspaceFilters.length > 0 && { workspaceFilters }) }
+    return jobOn(table, 'tableRowsDelete', { ...shown, ...(workspaceFilters.length > 0 && { scope: { actor, branch } }) }, shown)
   }
 
   async function profile(scope: Scope, tableId: string): Promise<NewStorageJob> {

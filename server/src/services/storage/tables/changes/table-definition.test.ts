@@ -1,4 +1,4 @@
-// Typed tables: what the definition says, in results and records, and how it is changed.
+// Typed tables: the definition in results and records, and how it is changed.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -95,6 +95,38 @@ test('length, nullable, default and description of a column are changed; what th
     const answer = await put(`columns/${column}/definition`, json)
     assert.deepEqual([answer.status, answer.json().code], [status, code], JSON.stringify(json))
   }
+})
+
+test('columns that exchange their names, and loads before and after, are read right by SQL', async () => {
+  const { succeed, load, stack } = await typedTable()
+  const create = { name: 'u', columns: ['id', 'a', 'b'].map((name) => ({ name })), primaryKeysNames: ['id'] }
+  await succeed(await stack.request('POST', '/v2/storage/buckets/in.c-main/tables-definition', { json: create }))
+  const rename = async (from: string, to: string) =>
+    succeed(
+      await stack.request('PUT', `/v2/storage/tables/in.c-main.u/columns/${from}/definition`, {
+        json: { name: to },
+      }),
+    )
+  const queried = async (sql = 'SELECT * FROM "in.c-main".u ORDER BY id') => {
+    const answer = await stack.request('POST', '/v2/storage/query', { json: { sql } })
+    return answer.json<{ rows?: unknown }>().rows ?? answer.text
+  }
+  await load('in.c-main.u', 'id,a,b\n1,A,B\n')
+  await rename('a', 'passing')
+  await rename('b', 'a')
+  await load('in.c-main.u', 'id,passing,a\n2,A,B\n', { incremental: true })
+  await rename('passing', 'b')
+  assert.deepEqual(await queried(), [
+    ['1', 'A', 'B'],
+    ['2', 'A', 'B'],
+  ])
+  assert.deepEqual(await queried('SELECT a, count(*) FROM "in.c-main".u WHERE b = \'A\' GROUP BY 1'), [['B', 2]])
+  await load('in.c-main.u', 'id,a,b\n2,B2,A2\n3,B,A\n', { incremental: true })
+  assert.deepEqual(await queried('SELECT id, b, a FROM "in.c-main".u ORDER BY id'), [
+    ['1', 'A', 'B'],
+    ['2', 'A2', 'B2'],
+    ['3', 'A', 'B'],
+  ])
 })
 
 test('a column is renamed: rows, key, description and aliases keep it, and a taken name is refused', async () => {

@@ -81,18 +81,73 @@ test('dialect (b), G15: a project that reports snowflake has its type names and 
   })
   await define('n', typed({ n: 'NUMBER', f: 'FLOAT', t: 'TIMESTAMP_TZ' }))
   await load('in.c-main.n', 'n,f,t\n1,123,2021-01-01 10:00:00 +0000\n')
-  assert.deepEqual(await rows('in.c-main.n'), [['1', '123', '2021-01-01 10:00:00']])
+  assert.deepEqual(await rows('in.c-main.n'), [['1', '123', '2021-01-01 10:00:00.000']])
 })
 
-test('dialect (b): defaults of snowflake are SQL literals', async () => {
+test('dialect (b): previews write milliseconds for snowflake, and lose no digit', async () => {
   const { define, rows, load } = await start('snowflake')
-  const made = await define('t', [
-    { name: 'id', definition: { type: 'INT' } },
-    { name: 'city', definition: { type: 'VARCHAR', nullable: false, default: "'O''Hara'" } },
+  await define('t', typed({ t: 'TIMESTAMP_NTZ' }))
+  await load('in.c-main.t', 't\n2021-01-01\n2021-01-01 10:00:00.5\n2021-01-01 10:00:00.123456\n""\n0999-01-01 00:00:00\n')
+  assert.deepEqual(await rows('in.c-main.t'), [
+    ['2021-01-01 00:00:00.000'],
+    ['2021-01-01 10:00:00.500'],
+    ['2021-01-01 10:00:00.123456'],
+    [null],
+    ['0999-01-01 00:00:00.000'],
   ])
-  assert.equal(made.definition.columns.find(({ name }) => name === 'city')?.definition.default, "'O''Hara'")
-  await load('in.c-main.t', '1\n', { columns: ['id'] })
-  assert.deepEqual(await rows('in.c-main.t'), [['1', "O'Hara"]])
+})
+
+test('dialect (b): a value that a column does not take is reported in the words of the backend', async () => {
+  const types = { n: 'NUMBER(4)', f: 'FLOAT', b: 'BOOLEAN', d: 'DATE', t: 'TIMESTAMP', s: 'VARCHAR(3)' }
+  const words = {
+    snowflake: [
+      ['n', 'aaa', 'Load error: Numeric value \'aaa\' is not recognized. Row 1 of data.csv, column "n"'],
+      ['n', '12345', "Load error: Numeric value '12345' is out of range."],
+      ['f', 'x', "Load error: Numeric value 'x' is not recognized."],
+      ['b', 'x', "Load error: Boolean value 'x' is not recognized."],
+      ['d', 'x', "Load error: Date 'x' is not recognized."],
+      ['t', 'x', "Load error: Timestamp 'x' is not recognized."],
+      ['s', 'abcd', "Load error: String 'abcd' is too long and would be truncated."],
+    ],
+    bigquery: [['f', 'x', "Load error: Could not parse 'x' as DOUBLE for field f."]],
+  } as const
+  for (const backend of ['snowflake', 'bigquery'] as const) {
+    const { define, finish, upload, request } = await start(backend)
+    for (const [column, value, text] of words[backend]) {
+      const name = `t_${column}_${value}`
+      await define(name, typed({ [column]: types[column] }))
+      const json = { dataFileId: await upload(`${column}\n${value}\n`) }
+      const { error } = await finish(await request('POST', `/v2/storage/tables/in.c-main.${name}/import-async`, { json }))
+      assert.deepEqual([error?.code, error?.message?.slice(0, text.length)], ['storage.tables.invalidValue', text])
+    }
+  }
+})
+
+test('dialect (b): defaults of both backends are SQL literals', async () => {
+  for (const [backend, type] of [
+    ['snowflake', 'VARCHAR'],
+    ['bigquery', 'STRING'],
+  ] as const) {
+    const { define, rows, load } = await start(backend)
+    const made = await define('t', [
+      { name: 'id', definition: { type: 'INT' } },
+      { name: 'city', definition: { type, nullable: false, default: "'O''Hara'" } },
+    ])
+    assert.equal(made.definition.columns.find(({ name }) => name === 'city')?.definition.default, "'O''Hara'")
+    await load('in.c-main.t', '1\n', { columns: ['id'] })
+    assert.deepEqual(await rows('in.c-main.t'), [['1', "O'Hara"]], backend)
+  }
+})
+
+test('dialect (b): types without a counterpart here are stored as text under their name', async () => {
+  for (const [backend, types] of [
+    ['snowflake', { a: 'VARIANT', b: 'GEOGRAPHY', c: 'VECTOR' }],
+    ['bigquery', { a: 'STRUCT', b: 'INTERVAL', c: 'RANGE' }],
+  ] as const) {
+    const { define, shown } = await start(backend)
+    const expected = Object.fromEntries(Object.entries(types).map(([name, type]) => [name, `${type} STRING`]))
+    assert.deepEqual(shown(await define('t', typed(types))), expected)
+  }
 })
 
 test('dialect (b), G15: a project that reports bigquery has its type names, and no sizes of workspaces', async () => {

@@ -41,7 +41,7 @@ export function tableStructureRoutes({ changes, createJob, dryRun }: TableStruct
         config: { operation: 'tables.deleteColumn', summary: 'Delete a column', needs: 'bucketWrite' },
         schema: {
           params: ByColumn,
-          querystring: Type.Object({ force: optionalFlag('Delete it from aliases that show it, as well.'), dryRun: DryRun }),
+          querystring: Type.Object({ force: optionalFlag('Also delete it from aliases that show it.'), dryRun: DryRun }),
           response: { 200: DryRunView, 202: JobView },
         },
       },
@@ -79,7 +79,7 @@ export function tableStructureRoutes({ changes, createJob, dryRun }: TableStruct
       {
         config: {
           operation: 'tables.deleteRows',
-          summary: 'Delete the rows that match',
+          summary: 'Delete matching rows',
           needs: 'bucketWrite',
           validationCode: 'storage.tables.validation',
         },
@@ -101,7 +101,7 @@ export function tableStructureRoutes({ changes, createJob, dryRun }: TableStruct
     app.post(
       '/v2/storage/tables/:tableId/profile',
       {
-        config: { operation: 'tables.profile', summary: 'Compute figures for every column', needs: 'bucketRead' },
+        config: { operation: 'tables.profile', summary: 'Create a profile of all columns (storage job)', needs: 'bucketRead' },
         schema: { params: ByTable, response: { 202: JobView } },
       },
       async (req, reply) => start(req, reply, await changes.profile(scopeOf(req), req.params.tableId)),
@@ -122,7 +122,7 @@ export function tableStructureRoutes({ changes, createJob, dryRun }: TableStruct
     app.post(
       '/v2/storage/tables/:tableId/optimize',
       {
-        config: { operation: 'tables.optimize', summary: 'Rewrite the files of a table now', needs: 'bucketWrite' },
+        config: { operation: 'tables.optimize', summary: 'Compact a table: rewrite its files', needs: 'bucketWrite' },
         schema: { params: ByTable, response: { 202: JobView } },
       },
       async (req, reply) => start(req, reply, await changes.optimize(scopeOf(req), req.params.tableId)),
@@ -131,7 +131,7 @@ export function tableStructureRoutes({ changes, createJob, dryRun }: TableStruct
     app.post(
       '/v2/storage/tables/:tableId/swap',
       {
-        config: { operation: 'tables.swap', summary: 'Exchange the contents of two tables of a bucket', needs: 'bucketWrite' },
+        config: { operation: 'tables.swap', summary: 'Swap two tables of a bucket', needs: 'bucketWrite' },
         schema: {
           params: ByTable,
           body: Type.Object({ targetTableId: Type.String({ description: 'Id of the other table.' }) }),

@@ -6,7 +6,14 @@ import type { SqlTable } from '../../../../engines/sql/sql-engine.ts'
 import { changedKeys, changesSelect } from '../../../../engines/table-engine/history/changes.ts'
 import { HISTORY_COLUMNS, historyTableOf, validitySelect } from '../../../../engines/table-engine/history/validity.ts'
 import { LOAD_TIME, outAs, pathOf, query } from '../../../../engines/table-engine/relation.ts'
-import { columnNamed, countBytes, referencedKeys, type TableSnapshot } from '../../../../engines/table-engine/snapshot.ts'
+import {
+  type Column,
+  columnNamed,
+  countBytes,
+  referencedKeys,
+  type Segment,
+  type TableSnapshot,
+} from '../../../../engines/table-engine/snapshot.ts'
 import { identifier, paths, sqlType } from '../../../../engines/table-engine/sql.ts'
 import type { QueryRequest } from '../../../../engines/table-engine/table-engine.ts'
 import { defined } from '../../../../kit/defined.ts'
@@ -164,23 +171,45 @@ function stateAsSqlTable(request: QueryRequest, version: string, withLoadTime = 
 
 /**
  * The same rows by the names in the files, where every file has every column and no row is dead: DuckDB reads that twice as fast as by
- * field ids. Renamed columns and files of other engines are left out, as the files may spell them otherwise; decimals may have become wider since the first file was written, which fits one file only.
+ * field ids. Files of other engines are left out, as they may spell the names otherwise; decimals may have become wider since the first
+ * file was written, which fits one file only.
  */
 function byName(
   { snapshot, columns, filters, orderBy, ...rest }: QueryRequest,
   local: Readonly<Record<string, string>>,
 ): string | undefined {
+  const { segments } = snapshot
   const asked = columns?.map((name) => columnNamed(snapshot, name)) ?? snapshot.columns
   const isPlain = !filters?.length && !orderBy?.length && Object.values(rest).every((value) => value === undefined)
-  const areWhole = snapshot.segments.every(
+  const areWhole = segments.every(
     ({ deletes, fieldIds, loadedAt }) =>
       deletes === null && loadedAt === undefined && asked.every(({ fieldId }) => fieldIds.includes(fieldId)),
   )
-  const isNamedAlike = asked.every(({ isRenamed }) => !isRenamed)
-  const isMixed = snapshot.segments.length > 1 && asked.some(({ type }) => type === 'NUMERIC')
-  if (!isPlain || !isNamedAlike || !areWhole || isMixed || snapshot.segments.length === 0) return undefined
-  const list = asked.map((column) => `CAST(${identifier(column.name)} AS ${sqlType(column)}) AS ${identifier(column.name)}`)
-  return `SELECT ${list.join(', ')} FROM read_parquet(${paths(snapshot.segments.map(({ key }) => pathOf(local, key)))})`
+  const areNamesKnown = asked.every(({ isRenamed }) => !isRenamed)
+  const isMixed = segments.length > 1 && asked.some(({ type }) => type === 'NUMERIC')
+  if (!isPlain || !areNamesKnown || !areWhole || isMixed || segments.length === 0) return undefined
+  const alike = namedAlike(segments, asked)
+  if (alike.length > MAX_NAMINGS) return undefined
+  const selects = alike.map(({ names, keys }) => {
+    const list = asked.map((column, i) => `CAST(${identifier(names[i]!)} AS ${sqlType(column)}) AS ${identifier(column.name)}`)
+    return `SELECT ${list.join(', ')} FROM read_parquet(${paths(keys.map((key) => pathOf(local, key)))})`
+  })
+  return selects.join(' UNION ALL ')
+}
+
+/** Beyond this the names of columns were changed between loads again and again. */
+const MAX_NAMINGS = 8
+
+/** Files one behind the other that have the columns under the same names: those before and after a rename. */
+function namedAlike(segments: readonly Segment[], columns: readonly Column[]) {
+  const found: { readonly names: readonly string[]; readonly keys: string[] }[] = []
+  for (const { key, formerNames } of segments) {
+    const names = columns.map(({ fieldId, name }) => formerNames?.[fieldId] ?? name)
+    const last = found.at(-1)
+    if (last && names.every((name, i) => name === last.names[i])) last.keys.push(key)
+    else found.push({ names, keys: [key] })
+  }
+  return found
 }
 
 const EVERYTHING: TableQuery = { filters: [], orderBy: [] }

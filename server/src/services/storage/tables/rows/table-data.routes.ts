@@ -3,7 +3,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { DryRun, DryRunView, isDryRun, untilGone } from '../../../../http/dry-run.ts'
+import { callerGone } from '../../../../http/connection/caller-gone.ts'
+import { DryRun, DryRunView, isDryRun } from '../../../../http/dry-run.ts'
 import { readFormWithFile } from '../../../../http/forms/form-with-file.ts'
 import { JobView, jobStarter, jobView } from '../../../../http/job-view.ts'
 import { scopeOf } from '../../../../http/scope.ts'
@@ -107,7 +108,7 @@ export function tableDataRoutes({
       async (req, reply) => {
         refuseKeyList(req.body)
         const job = await starter.planCreate(req, req.params.bucketId, req.body)
-        if (isDryRun(req)) return reply.code(200).send(await dryRunOfCreate(req, job, untilGone(reply)))
+        if (isDryRun(req)) return reply.code(200).send(await dryRunOfCreate(req, job, callerGone(reply)))
         return reply.code(202).send(jobView(await createJob(req, job), req.baseUrl))
       },
     )
@@ -117,7 +118,7 @@ export function tableDataRoutes({
       {
         config: {
           operation: 'tables.create',
-          summary: 'Create a table from data in the request, and wait for it',
+          summary: 'Create a table from data in the request, synchronously',
           needs: 'bucketWrite',
           body: 'stream',
           form: NewTableWithData,
@@ -161,7 +162,7 @@ export function tableDataRoutes({
       {
         config: {
           operation: 'tables.import',
-          summary: 'Load data of the request into a table, and wait for it',
+          summary: 'Load data from the request into a table, synchronously',
           needs: 'bucketWrite',
           body: 'stream',
           form: LoadWithData,
@@ -183,7 +184,7 @@ export function tableDataRoutes({
       {
         config: {
           operation: 'import.writeTable',
-          summary: 'Load data of the request into an existing table, and wait for it',
+          summary: 'Load data from the request into an existing table, synchronously',
           needs: 'bucketWrite',
           body: 'stream',
           form: LoadNamedTable,
@@ -218,7 +219,7 @@ export function tableDataRoutes({
       {
         config: {
           operation: 'tables.preview',
-          summary: 'The first rows of a table, as CSV or JSON',
+          summary: 'Preview the first rows of a table, as CSV or JSON',
           needs: 'bucketRead',
           produces: ['text/csv', 'application/json'],
           validationCode: 'storage.tables.validation',
@@ -237,7 +238,7 @@ export function tableDataRoutes({
       {
         config: {
           operation: 'tables.download',
-          summary: 'A whole table, or the selected rows, as one CSV, Parquet or JSON lines file',
+          summary: 'Download a table, or selected rows, as one CSV, Parquet or JSON lines file',
           needs: 'bucketRead',
           produces: Object.values(CONTENT_TYPES).map((type) => type.split(';')[0]!),
           validationCode: 'storage.tables.validation',
@@ -249,7 +250,7 @@ export function tableDataRoutes({
           scopeOf(req),
           req.params.tableId,
           req.query,
-          untilGone(reply),
+          callerGone(reply),
         )
         return reply
           .type(CONTENT_TYPES[format])

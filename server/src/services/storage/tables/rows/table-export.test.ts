@@ -172,7 +172,9 @@ test('rows are deleted by the values of a table in a workspace', async () => {
   const query = (sql: string) => stack.request('POST', `/v2/storage/workspaces/${id}/query`, { json: { query: sql } })
   await query('CREATE TABLE ids AS SELECT * FROM (VALUES (2), (2), (NULL), (4), (9)) v(id)')
   const by = { workspaceId: id, table: 'ids', column: 'id' }
-  assert.deepEqual((await succeed(await remove({ valuesByTableInWorkspace: by }))).results, { deletedRows: 2 })
+  const removed = await succeed(await remove({ valuesByTableInWorkspace: by }))
+  assert.deepEqual(removed.results, { deletedRows: 2 })
+  assert.deepEqual(Object.keys(removed.operationParams).sort(), ['query', 'queue', 'workspaceFilters'], 'not whose rights')
   assert.deepEqual(await rows('in.c-main.t'), [['1'], ['3']])
   await query('DELETE FROM ids')
   assert.deepEqual((await succeed(await remove({ valuesByTableInWorkspace: by }))).results, { deletedRows: 0 })

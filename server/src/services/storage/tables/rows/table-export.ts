@@ -207,6 +207,7 @@ export function createTableExports<F extends ReservedFile>({ parts, engine, file
       ...queryOf(table, wanted),
       limit: rows + 1, // one more than is shown, to detect whether there are more
       ...(format === 'json' && { maxCellChars: PREVIEW_CELL_CHARS }),
+      withMilliseconds: (await parts.backendName(scope.actor.projectId)) === 'snowflake',
     })
     return {
       format: format === 'json' ? ('json' as const) : ('rfc' as const),

@@ -34,6 +34,7 @@ import type { JobHandler, JobOutcome, JobRun, Metrics } from '../../../../model/
 import type { CommittedFile } from '../../../../model/table-commit.ts'
 import { type BucketRef, STORAGE_PROVIDER, type Table, type TableParts, tableEvent } from '../catalog/table-catalog.ts'
 import { columnNamesFrom, plain, quoted } from '../catalog/table-names.ts'
+import { errorOfBackend } from '../changes/backend-types.ts'
 import {
   checkDeduplication,
   checkRules,
@@ -257,6 +258,12 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
     }
   }
 
+  /** Errors of values are reported as the backend of the project reports them (corrections-2, dialect (b)). */
+  const loadRows = async (projectId: number, ...load: Parameters<typeof engine.load>): Promise<LoadResult> =>
+    engine.load(...load).catch(async (error: unknown) => {
+      throw errorOfBackend(await parts.backendName(projectId), error)
+    })
+
   async function prepareCreate(run: LoadRun, input: CreateInput, source: OpenSource): Promise<PreparedLoad> {
     const header = await headerOf(source, input.csv, run.signal)
     if (!header) throw new PlatformError('storage.tables.validation.noColumns', { file: source.name })
@@ -269,7 +276,8 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
     checkDeduplication(tableId, input.primaryKey, input.rules?.deduplication)
     for (const { column } of input.types ?? []) checkDefault(column)
     const typeOf = (name: string) => input.types?.find(({ column }) => column.name === name)?.column ?? { name }
-    const loaded = await engine.load(
+    const loaded = await loadRows(
+      run.job.projectId,
       {
         snapshot: emptySnapshot(columns.map(typeOf), { primaryKey: input.primaryKey, typed: input.types !== undefined }),
         mode: 'full',
@@ -358,7 +366,8 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
     const changes = describeChanges(before, plan.snapshot, await parts.backendName(run.job.projectId))
     const { snapshot, warnings } = await stateToLoadInto(run, { ...input, primaryKey }, table, plan.snapshot)
     checkDeletedColumn(table.id, input, plan.fileColumns, primaryKeyNames(snapshot))
-    const loaded = await engine.load(
+    const loaded = await loadRows(
+      run.job.projectId,
       {
         snapshot,
         mode: input.incremental ? 'incremental' : 'full',
@@ -469,7 +478,7 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
     // ignoredLinesCount beats withoutHeaders (spec storage 2.5.5). Without names the columns of the file are those of the table, in its order.
     if (ignoredLinesCount === 0 && withoutHeaders && !columns) return { snapshot, fileColumns: names, skipLines: 0 }
     if (ignoredLinesCount > 0 && !columns) return { snapshot, fileColumns: names, skipLines: ignoredLinesCount }
-    if (source.isSliced && !columns) throw columnsNotMatch(names, names, source.name, input.csv)
+    if (source.isSliced && !columns) throw columnsNotMatch(names, names, source.name, input)
     const header = await headerOf(source, input.csv, signal)
     const keep = input.useTimestampFromDataFile ? LOAD_TIME_COLUMN : undefined
     const found = header ? columnNamesFrom(header, keep) : []
@@ -480,7 +489,7 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
     const [ofFile, ofTable] = [new Set(fileColumns), new Set(names)]
     const missing = names.filter((name) => !ofFile.has(name) && !(isNamed && mayStayEmpty(snapshot, name)))
     if (keep && !fileColumns.includes(keep)) missing.push(keep)
-    if (missing.length > 0) throw columnsNotMatch(missing, names, source.name, input.csv)
+    if (missing.length > 0) throw columnsNotMatch(missing, names, source.name, input)
     if (isNamed) await checkWidth(names, fileColumns, source, input.csv, signal)
     const added = fileColumns.filter((name) => !ofTable.has(name) && name !== LOAD_TIME_COLUMN && name !== input.deletedColumn)
     if (isNamed && !withoutHeaders && added.length > 0)
@@ -517,7 +526,7 @@ export function createTableLoads({ parts, engine, checkLoad, openFile, openWorks
     const omitted = names.filter((column) => !ofFile.has(column))
     if (omitted.length === 0 || slices.length === 0 || csv.ignoredLinesCount) return
     const { length } = await engine.readHeader({ slices, dialect: dialectOf(csv) }, { signal })
-    if (length !== 0 && length !== fileColumns.length) throw columnsNotMatch(omitted, names, name, csv)
+    if (length !== 0 && length !== fileColumns.length) throw columnsNotMatch(omitted, names, name, { csv })
   }
 
   /**
@@ -615,13 +624,17 @@ function columnsNotMatch(
   missing: readonly string[],
   expected: readonly string[],
   file: string,
-  { delimiter = ',' }: CsvOptions,
+  { csv: { delimiter = ',' }, source }: Pick<ImportInput, 'csv'> & Partial<Pick<ImportInput, 'source'>>,
 ): PlatformError {
-  return new PlatformError(
+  const error = new PlatformError(
     'csvImport.columnsNotMatch',
     { missing: plain(missing), expected: plain(expected), file, delimiter: delimiter === '\t' ? '\\t' : delimiter },
     { params: { missingColumns: missing, expectedColumns: expected } },
   )
+  if (source?.type !== 'workspace') return error
+  // A table of a workspace has no delimiter; clients compare the text with its last space (corrections-2, W13).
+  const text = error.message.replace(/Please check if the expected delimiter .*$/s, '')
+  return new PlatformError(error.code, error.details, { text, params: error.params ?? {} })
 }
 
 export const duplicateKey = (columns: readonly string[], duplicate: DuplicateKey) =>

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { untilGone } from '../../../../http/dry-run.ts'
+import { callerGone } from '../../../../http/connection/caller-gone.ts'
 import { Nullable } from '../../../../http/parameters.ts'
 import { scopeOf } from '../../../../http/scope.ts'
 import { ByTable, ProfileQuery, RowsQuery } from '../views/table-route-shapes.ts'
@@ -36,14 +36,14 @@ const ProfileShape = Type.Object({
 })
 /** Described for the API document; the answer itself is written row by row. */
 const PageView = Type.Object({
-  state: Type.Integer({ description: 'State of the table that was read; send it with the next page to stay on it.' }),
+  state: Type.Integer({ description: 'State of the table that was read; send it with the next request to read the same state.' }),
   columns: Type.Array(Type.Object({ name: Type.String(), type: Type.String() })),
   offset: Type.Integer(),
-  limit: Type.Integer({ description: 'Rows that a page has; fewer than requested on tables with many columns.' }),
+  limit: Type.Integer({ description: 'Number of rows of a page; fewer than requested for tables with many columns.' }),
   nextOffset: Nullable(Type.Integer()),
   total: Nullable(Type.Integer()),
   rows: Type.Array(Type.Array(Nullable(Type.String()))),
-  cut: Type.Array(Type.Array(Type.Integer()), { description: 'Cells that are longer than shown, as pairs of row and column.' }),
+  cut: Type.Array(Type.Array(Type.Integer()), { description: 'Truncated cells, as pairs of row and column.' }),
 })
 
 export function tableRowsRoutes({ rows }: { readonly rows: TableRows }): FastifyPluginAsyncTypebox {
@@ -53,7 +53,7 @@ export function tableRowsRoutes({ rows }: { readonly rows: TableRows }): Fastify
       {
         config: {
           operation: 'tables.rows',
-          summary: 'A page of rows, sorted and filtered, of one state of the table',
+          summary: 'Page through rows of one state of a table, sorted and filtered',
           needs: 'bucketRead',
           validationCode: 'storage.tables.validation',
         },
@@ -61,7 +61,7 @@ export function tableRowsRoutes({ rows }: { readonly rows: TableRows }): Fastify
         serializerCompiler: () => (sent) => sent as string, // the stream of pageText is JSON already
       },
       async (req, reply) => {
-        const page = await rows.page(scopeOf(req), req.params.tableId, req.query, untilGone(reply))
+        const page = await rows.page(scopeOf(req), req.params.tableId, req.query, callerGone(reply))
         return reply.type('application/json; charset=utf-8').send(Readable.from(pageText(page), { objectMode: false }))
       },
     )
@@ -71,13 +71,13 @@ export function tableRowsRoutes({ rows }: { readonly rows: TableRows }): Fastify
       {
         config: {
           operation: 'tables.profileNow',
-          summary: 'Figures and a histogram for each column, of a sample of the rows or of all of them',
+          summary: 'Statistics and a histogram for each column, of a sample or of all rows',
           needs: 'bucketRead',
           validationCode: 'storage.tables.validation',
         },
         schema: { params: ByTable, querystring: ProfileQuery, response: { 200: Type.Unsafe<ProfileView>(ProfileShape) } },
       },
-      async (req, reply) => rows.profile(scopeOf(req), req.params.tableId, req.query, untilGone(reply)),
+      async (req, reply) => rows.profile(scopeOf(req), req.params.tableId, req.query, callerGone(reply)),
     )
   }
 }

@@ -31,7 +31,7 @@ export function tableSnapshotsRoutes({ snapshots, createJob, dryRun }: TableSnap
     app.post(
       '/v2/storage/tables/:tableId/snapshots',
       {
-        config: { operation: 'tables.createSnapshot', summary: 'Keep the present state of a table', needs: 'bucketWrite' },
+        config: { operation: 'tables.createSnapshot', summary: 'Create a snapshot of a table', needs: 'bucketWrite' },
         schema: { params: ByTable, body: readByRule({ description: 'Free text.' }), response: { 202: JobView } },
       },
       async (req, reply) => start(req, reply, await snapshots.create(scopeOf(req), req.params.tableId, req.body)),
@@ -40,10 +40,13 @@ export function tableSnapshotsRoutes({ snapshots, createJob, dryRun }: TableSnap
     app.get(
       '/v2/storage/tables/:tableId/snapshots',
       {
-        config: { operation: 'tables.listSnapshots', summary: 'Kept states of a table, newest first', needs: 'bucketRead' },
+        config: { operation: 'tables.listSnapshots', summary: 'List snapshots of a table, newest first', needs: 'bucketRead' },
         schema: {
           params: ByTable,
-          querystring: readByRule({ limit: 'At most this many; 20 by default.', offset: 'How many to skip; 0 by default.' }),
+          querystring: readByRule({
+            limit: 'Maximum number of items; 20 by default.',
+            offset: 'Number of items to skip; 0 by default.',
+          }),
           response: { 200: Type.Array(Type.Unknown()) },
         },
       },
@@ -58,15 +61,15 @@ export function tableSnapshotsRoutes({ snapshots, createJob, dryRun }: TableSnap
       {
         config: {
           operation: 'tables.restore',
-          summary: 'Put the rows of an earlier state back into a table',
+          summary: 'Restore the rows of an earlier state of a table',
           needs: 'bucketWrite',
         },
         schema: {
           params: ByTable,
           querystring: Type.Object({ dryRun: DryRun }),
           body: readByRule({
-            snapshotId: 'Kept state of this table whose rows come back.',
-            timestamp: 'Or a moment, as ISO 8601: the rows that the table had then.',
+            snapshotId: 'Snapshot of this table to restore.',
+            timestamp: 'Time of the state to restore, as ISO 8601, instead of a snapshot.',
           }),
           response: { 200: DryRunView, 202: JobView },
         },
@@ -77,7 +80,7 @@ export function tableSnapshotsRoutes({ snapshots, createJob, dryRun }: TableSnap
     app.get(
       '/v2/storage/snapshots/:snapshotId',
       {
-        config: { operation: 'snapshots.get', summary: 'Detail of a kept state', needs: 'bucketRead', branch: 'refused' },
+        config: { operation: 'snapshots.get', summary: 'Snapshot detail', needs: 'bucketRead', branch: 'refused' },
         schema: { params: BySnapshot, response: { 200: Type.Unknown() } },
       },
       async (req) => {
@@ -89,7 +92,7 @@ export function tableSnapshotsRoutes({ snapshots, createJob, dryRun }: TableSnap
     app.delete(
       '/v2/storage/snapshots/:snapshotId',
       {
-        config: { operation: 'snapshots.delete', summary: 'Forget a kept state', branch: 'refused', needs: 'canManageBuckets' },
+        config: { operation: 'snapshots.delete', summary: 'Delete a snapshot', branch: 'refused', needs: 'canManageBuckets' },
         schema: { params: BySnapshot, response: { 202: JobView } },
       },
       async (req, reply) => {

@@ -1,14 +1,15 @@
-// One live stream for the whole console: what changed on the stack is read anew, and nothing is asked for on a timer.
+// One live stream for the whole console: what changed on the stack is fetched again, and nothing is polled.
 
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { ApiError, type OperationName } from '../../client/src/client.ts'
 import { follow } from './event-stream.ts'
+import { NAME_QUERY } from './facts/name-batches.ts'
 import { observable } from './observable.ts'
 import { loadSession, signOut } from './session.ts'
 
 /** Which answers a change makes old. */
-const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
+const CONCERNED: Readonly<Record<string, readonly (OperationName | typeof NAME_QUERY)[]>> = {
   job: [
     'queue.search',
     'queue.searchGrouped',
@@ -22,6 +23,8 @@ const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
   flow: ['queue.search', 'queue.get'],
   table: [
     'tables.list',
+    'tables.browse',
+    'tables.totals',
     'tables.get',
     'tables.preview',
     'tables.rows',
@@ -40,19 +43,23 @@ const CONCERNED: Readonly<Record<string, readonly OperationName[]>> = {
     'stream.aggregateSources', // with what each table has loaded
   ],
   configuration: [
+    NAME_QUERY,
     'components.list',
+    'configurations.browse',
+    'configurations.list',
+    'configurations.totals',
     'configurations.get',
     'configurations.versions',
     'rows.effective',
     'lineage.graph',
     'lineage.usedBy',
     'lineage.deliveries',
-    'scheduler.list', // a schedule stops with what it runs, and goes on with it
+    'scheduler.list', // a schedule stops with what it runs, and resumes with it
   ],
   schedule: ['scheduler.list', 'scheduler.next'],
   file: ['files.list'],
 }
-/** Changes of so many seconds before the stream begins are told, too: what was loaded while it was opened may be old already. */
+/** Changes of so many seconds before the stream begins are included: what was loaded while it was opened may be old already. */
 const RECENT_SECONDS = 10
 /** Changes come in bursts and are answered together. */
 const TOGETHER_MS = 300
@@ -84,7 +91,7 @@ export function useLiveChanges(): void {
       return true
     }
     const onConnection = (isBack: boolean) => {
-      if (isBack && !connected.get()) void queries.invalidateQueries() // what failed meanwhile is asked for again
+      if (isBack && !connected.get()) void queries.invalidateQueries() // what failed meanwhile is requested again
       connected.set(isBack)
     }
     const connect = () => {
@@ -113,7 +120,7 @@ export function useLiveChanges(): void {
   }, [queries])
 }
 
-/** Renders again every second, for a time that goes on. */
+/** Renders again every second, for a running time. */
 export function useSeconds(isGoing: boolean): void {
   const [, tick] = useState(0)
   useEffect(() => {

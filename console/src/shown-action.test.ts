@@ -8,6 +8,7 @@ test('an action is shown with its path, query and body, a read is not', () => {
   const input = { path: { tableId: 'in.c-a.t' }, query: { format: 'csv' } }
   assert.deepEqual(shownInput('tables.download', input), input, 'a download is an action')
   assert.equal(shownInput('tables.get', input), undefined)
+  assert.equal(bodyOf('configurations.names', { configurations: [] }), undefined)
   assert.equal(shownInput('signIn.password', { body: { password: 'x' } }), undefined)
   assert.deepEqual(bodyOf('tokens.create', { description: 'nightly' }), { description: 'nightly' })
 })

@@ -10,7 +10,9 @@ const PRIVATE = /^(account|encryption|vault|oauth|users|templates)\./
 const WITHOUT_TOKEN = /^signIn\./
 /** The upload is shown as a whole. */
 const PART_OF_UPLOAD: OperationName = 'files.prepare'
-/** Reads, but a person asked for it. */
+/** Reads with a body, because what screens show is loaded with it. */
+const READS: OperationName = 'configurations.names'
+/** Reads, but on the request of a person. */
 const DOWNLOADS: readonly OperationName[] = ['tables.download', 'files.content']
 /** A value of a `#` member that is not encrypted yet, in a configuration sent as text. */
 const SECRET_IN_TEXT = /("#(?:[^"\\]|\\.)*"\s*:\s*)"(?!KBC::)(?:[^"\\]|\\.)*"/g
@@ -21,7 +23,7 @@ const STILL_THERE = /\\*"#[^"]*"\s*:\s*(?:[[{]|\\*"(?!KBC::|\.\.\.\\*"))/
 export function shownInput(operation: OperationName, { path, query, body }: AnyInput): AnyInput | undefined {
   const isAction = ROUTES[operation][0] !== 'GET' || DOWNLOADS.includes(operation)
   if (query && 'dryRun' in query) return undefined // changes nothing
-  if (!isAction || WITHOUT_TOKEN.test(operation) || operation === PART_OF_UPLOAD) return undefined
+  if (!isAction || WITHOUT_TOKEN.test(operation) || operation === PART_OF_UPLOAD || operation === READS) return undefined
   const open = withoutSecrets(body)
   const shown = PRIVATE.test(operation) || STILL_THERE.test(JSON.stringify(open ?? null)) ? withoutTexts(body) : open
   return {

@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { checkScreensOn, signedIn, startBrowser } from '../support/browser.ts'
-import { startTestStack } from '../support/test-stack.ts'
+import type { Request } from 'playwright-core'
+import { withTables } from '../../server/src/engines/metadata-db/dialects.ts'
+import { checkScreensOn, replaceText, signedIn, startBrowser } from '../support/browser.ts'
+import { send, startTestStack } from '../support/test-stack.ts'
 import { until } from '../support/until.ts'
 
 const ORDERS = 'id,name,price\n1,Tea,3.50\n2,Milk,1.20\n3,Bread,2.80\n'
@@ -11,7 +13,7 @@ const ORDERS = 'id,name,price\n1,Tea,3.50\n2,Milk,1.20\n3,Bread,2.80\n'
 test('data in a browser', { timeout: 900_000 }, async (t) => {
   const browser = await startBrowser(t) // ends first: the stack waits for open pages
   const stack = await startTestStack(t)
-  const opened = await signedIn(browser, stack, '/') // one page for all journeys: nobody loads the console anew for each
+  const opened = await signedIn(browser, stack, '/') // one page for all journeys: so the console is loaded once
   const { page, go, nothingWrong } = opened
   const ask = async (method: string, path: string, json: unknown) => {
     const answer = await stack.request(method, path, { json })
@@ -54,6 +56,9 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
   })
 
   await t.test('a table says who loaded it, how often that is usual, what is missing, and where it goes', async () => {
+    const asked: string[] = []
+    const note = (request: Request) => void asked.push(new URL(request.url()).pathname)
+    page.on('request', note)
     await go('/storage/out.c-shop.sums')
     const by = page.getByRole('heading', { level: 1 }).getByRole('link', { name: 'Sums' })
     await by.waitFor()
@@ -87,7 +92,7 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
       await route.fulfill({ response: answer, json })
     })
     await go('/')
-    await page.reload() // asks anew
+    await page.reload() // requests again
     const lateTables = page.getByRole('region', { name: 'Late tables' })
     await lateTables.getByText('in.c-shop.orders is 20 min late; it is usually loaded every 1 h.').waitFor()
     await page.getByRole('heading', { name: '1 of 2 tables is late.' }).waitFor()
@@ -103,6 +108,8 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
     const graph = page.getByRole('region', { name: /^Asset graph: 1 configuration, 2 tables/ })
     await graph.getByRole('link', { name: /Sums/ }).waitFor()
     await page.getByRole('row', { name: /^Sums reads it/ }).waitFor()
+    page.off('request', note)
+    assert.ok(!asked.includes('/v2/storage/components'), 'names of all configurations are not loaded for those of some')
     await page.unrouteAll({ behavior: 'wait' })
     nothingWrong()
   })
@@ -300,6 +307,57 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
     const figures = page.getByRole('row', { name: /^c0 / })
     assert.match(await figures.innerText(), /\b9\s+10\b/, 'numbers kept as text are compared as numbers')
     await page.getByText('50 columns of 301').waitFor()
+    nothingWrong()
+  })
+
+  await t.test('a wide table and a large result have only the cells in sight, and scrolling adds those of a column', async () => {
+    const names = Array.from({ length: 120 }, (_, index) => `c${index}`)
+    const lines = Array.from({ length: 100 }, (_, id) => [id, ...names.map((name) => `${name} ${id}`)].join(','))
+    await load('broad', `id,${names.join(',')}\n${lines.join('\n')}\n`)
+    const moved = (frame: string, by: number) =>
+      page.evaluate<{ added: number; removed: number; rows: number }>(`(async () => {
+        const frame = document.querySelector('section[aria-label="${frame}"]')
+        const counts = { added: 0, removed: 0, rows: frame.querySelectorAll('tr').length }
+        const cells = (nodes) => [...nodes].filter((node) => /^(TD|TH)$/.test(node.nodeName)).length
+        const seen = new MutationObserver((changes) => {
+          for (const one of changes) {
+            counts.added += cells(one.addedNodes)
+            counts.removed += cells(one.removedNodes)
+          }
+        })
+        seen.observe(frame, { childList: true, subtree: true })
+        frame.scrollLeft += ${by}
+        for (let n = 0; n < 5; n++) await new Promise(requestAnimationFrame)
+        seen.disconnect()
+        return counts
+      })()`)
+    const checkFrame = async (frame: string, labelled: string) => {
+      const grid = page.getByRole('grid', { name: labelled })
+      await grid.getByRole('gridcell', { name: 'c1 0', exact: true }).waitFor()
+      assert.ok((await grid.locator('td').count()) < 700, 'cells out of sight do not exist')
+      await moved(frame, 2_000)
+      const { added, removed, rows } = await moved(frame, 168)
+      assert.equal(added, rows, 'one cell in each row is new')
+      assert.ok(removed <= rows, `${removed} cells left ${rows} rows`)
+      await grid.locator('[data-cell][tabindex="0"]').focus()
+      await page.keyboard.press('Control+End')
+      await page.locator('td:focus').getByText('c119 99', { exact: true }).waitFor()
+      await page.keyboard.press('Control+Home')
+      await page.keyboard.press('ArrowDown')
+      await page.locator('td:focus').getByText('0', { exact: true }).waitFor()
+    }
+    await go('/storage/in.c-shop.broad')
+    await checkFrame('Data', 'Rows of the table')
+    await go('/storage/in.c-shop.broad?pin="[\\"c100\\"]"')
+    const pinned = page.getByRole('gridcell', { name: 'c100 0', exact: true })
+    await pinned.waitFor()
+    const left = async () => (await pinned.boundingBox())!.x
+    await moved('Data', 3_000)
+    assert.equal(await left(), (await page.getByRole('region', { name: 'Data', exact: true }).boundingBox())!.x)
+    await go('/sql')
+    await replaceText(page.getByLabel('SQL', { exact: true }), 'select * from "in.c-shop"."broad" order by id::int')
+    await page.getByRole('button', { name: /^Run Ctrl/ }).click()
+    await checkFrame('Rows of the result', 'Cells of the result')
     nothingWrong()
   })
 
@@ -590,31 +648,55 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
     await page.getByLabel('Token').fill(masterToken)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('heading', { name: 'An empty project, ready for its first table.' }).waitFor()
-    const tables = Array.from({ length: 10_000 }, (_, index) => ({
-      id: `in.c-b${index % 100}.table_${index}`,
-      name: `table_${index}`,
-      displayName: `table_${index}`,
-      primaryKey: [],
-      rowsCount: index,
-      dataSizeBytes: index * 1000,
-      lastChangeDate: '2026-01-01T00:00:00+0000',
-      lastImportDate: null,
-      isAlias: false,
-      isTyped: false,
-      columns: ['id', index === 7777 ? 'needle' : 'name'],
-    }))
-    await page.route('**/v2/storage/tables?*', (route) => route.fulfill({ json: tables }))
+    const request = (path: string, json: object) => send(stack.url, 'POST', path, { token: masterToken, json })
+    await request('/v2/storage/buckets', { name: 'main', stage: 'in' })
+    const columns = ['id', 'needle'].map((name) => ({ name }))
+    const created = await request('/v2/storage/buckets/in.c-main/tables-definition', { name: 'first', columns })
+    const job = `/v2/storage/jobs/${created.json<{ id: number }>().id}`
+    await until('the table is created', async () => {
+      const answer = await send(stack.url, 'GET', job, { token: masterToken })
+      return answer.json<{ status: string }>().status === 'success'
+    })
+    const { db } = stack.platform.metadata
+    const records = withTables<Record<string, Record<string, unknown>>>(db)
+    const { id: _, ...first } = await records
+      .selectFrom('data_table')
+      .selectAll()
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirstOrThrow()
+    for (let from = 0; from < 2_000; from += 200)
+      await records
+        .insertInto('data_table')
+        .values(
+          Array.from({ length: 200 }, (_one, at) => {
+            const name = `table_${String(from + at).padStart(4, '0')}`
+            return { ...first, name, display_name: name, columns: '["id"]', size_bytes: (from + at) * 1000 }
+          }),
+        )
+        .execute()
     await go('/storage')
-    await page.getByRole('heading', { name: '10,000 tables in 100 buckets, 50 GB.' }).waitFor()
+    await page.getByRole('heading', { name: '2,001 tables in 1 bucket, 2 GB.' }).waitFor()
     const list = page.locator('.rows')
     assert.ok((await list.locator('a').count()) < 100, 'only the rows that are seen exist')
-    await list.evaluate((frame) => frame.scrollTo(0, frame.scrollHeight))
-    await page.getByRole('link', { name: /table_9999/ }).waitFor()
+    const last = page.getByRole('link', { name: /table_1999/ })
+    await until('more is loaded while the list is scrolled', async () => {
+      await list.evaluate((frame) => frame.scrollTo(0, frame.scrollHeight))
+      return (await last.count()) > 0
+    })
+    await page.getByLabel('Sorted by').selectOption('size')
+    await last.waitFor()
     await page.getByLabel('Size', { exact: true }).selectOption('over 1 MB')
+    await page.getByLabel('Filter by name or column').fill('TABLE_15')
+    await page.getByRole('link', { name: /table_1500/ }).waitFor()
+    await page.getByRole('link', { name: /table_1999/ }).waitFor({ state: 'detached' })
+    assert.match(page.url(), /size=1M/)
+    await page.getByLabel('Size', { exact: true }).selectOption('any')
+    await page.getByLabel('Sorted by').selectOption('bucket and name')
     await page.getByLabel('Filter by name or column').fill('needle')
-    await page.getByRole('link', { name: /table_7777/ }).waitFor()
+    await page.getByRole('link', { name: /table_1500/ }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: /first/ }).waitFor()
     assert.equal(await list.locator('a').count(), 2, 'the table and its bucket')
     assert.match(page.url(), /q=needle/)
-    assert.match(page.url(), /size=1M/)
   })
 })

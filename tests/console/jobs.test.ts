@@ -78,7 +78,9 @@ test('jobs in a browser', { timeout: 400_000 }, async (t) => {
       return !recent.text.includes('"kind"')
     })
     const asked: string[] = []
-    page.on('request', (request) => (request.resourceType() === 'fetch' ? asked.push(request.url()) : undefined))
+    page.on('request', (request) => {
+      if (request.resourceType() === 'fetch') asked.push(`${request.url()} ${request.postData() ?? ''}`)
+    })
     const stream = page.waitForResponse(/\/v2\/storage\/changes/)
     await page.clock.install()
     await page.goto(`${stack.url}/console/`)

@@ -57,6 +57,7 @@ const AT_ONCE: readonly string[] = [
   'branchConfigurations.reset', // the version before stays in the branch
   'configurations.delete',
   'files.removeTag.delete',
+  'projects.delete', // opens a dialog that demands the name
   'projects.removeFeature',
   'rows.delete',
   'savedQueries.remove',

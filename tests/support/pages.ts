@@ -99,6 +99,12 @@ const CHECKS: Readonly<Record<string, (done: Done) => Promise<void>>> = {
     const kept = await request('GET', '/v2/storage/components/keboola.duckdb-transformation/configs/proposed')
     assert.doesNotMatch(kept.text, /price::int/, 'production is as it was')
   },
+  'docs/tutorial.md': async (done) => {
+    const runs = await done.request('GET', '/v2/storage/tables/in.c-tutorial.orders/data-tests/runs')
+    const [first, inFlow] = runs.json<{ status: string }[]>().toReversed()
+    assert.deepEqual([first?.status, inFlow?.status], ['passed', 'passed'], 'the tests run alone, and in the load of the flow')
+    assert.ok((await rowsOf(done, 'out.c-tutorial.revenue')) >= 1)
+  },
   'docs/sample-api.md': async (done) => {
     assert.equal(await rowsOf(done, 'in.c-keboola-ex-generic-v2-both.customers'), 57)
     assert.equal(await rowsOf(done, 'in.c-keboola-ex-generic-v2-both.orders'), 250)

@@ -13,7 +13,13 @@ import { completionAt, type SqlTable } from './sql-completion.ts'
 import { createTypedTexts } from './typed-texts.ts'
 import './editor.css'
 
-/** A text to put where the cursor is; the number tells one from the next. */
+/** Characters of the text. */
+export interface Selection {
+  readonly from: number
+  readonly to: number
+}
+
+/** A text to put where the cursor is; the number distinguishes one from the next. */
 export interface Insertion {
   readonly text: string
   readonly number: number
@@ -24,6 +30,8 @@ export interface SqlEditorProps {
   readonly tables: readonly SqlTable[]
   readonly onChange: (text: string) => void
   readonly onRun: () => void
+  /** What is selected; undefined when nothing is. */
+  readonly onSelect?: ((selection: Selection | undefined) => void) | undefined
   /** A mistake at a character of the text; marked until the text is changed. */
   readonly mistake?: { readonly at: number; readonly message: string } | undefined
   readonly insertion?: Insertion | undefined
@@ -48,16 +56,21 @@ function markOf(state: EditorState, { at, message }: { readonly at: number; read
   return { from, to: word?.to ?? Math.min(state.doc.length, from + 1), severity: 'error', message }
 }
 
+function selectionOf({ selection: { main } }: EditorState): Selection | undefined {
+  return main.empty ? undefined : { from: main.from, to: main.to }
+}
+
 const BOOSTS = { table: 3, column: 3, alias: 2, function: 1, keyword: 0 } as const
 
-export default function SqlEditor({ text, tables, onChange, onRun, mistake, insertion, isReadOnly = false }: SqlEditorProps) {
+export default function SqlEditor(props: SqlEditorProps) {
+  const { text, tables, onChange, onRun, onSelect, mistake, insertion, isReadOnly = false } = props
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
   const known = useRef(new Compartment())
   const typed = useRef(createTypedTexts())
-  const latest = useRef({ onChange, onRun })
+  const latest = useRef({ onChange, onRun, onSelect })
   const inserted = useRef(insertion?.number)
-  latest.current = { onChange, onRun }
+  latest.current = { onChange, onRun, onSelect }
   // biome-ignore lint/correctness/useExhaustiveDependencies: the editor is made once; changes come below
   useEffect(() => {
     const root = host.current!.shadowRoot ?? host.current!.attachShadow({ mode: 'open' })
@@ -85,6 +98,7 @@ export default function SqlEditor({ text, tables, onChange, onRun, mistake, inse
           Prec.highest(keymap.of([{ key: 'Mod-Enter', run }])),
           keymap.of([...defaultKeymap, ...historyKeymap]), // Tab leaves the editor, for people who use the keyboard only
           EditorView.updateListener.of((update) => {
+            if (update.selectionSet || update.docChanged) latest.current.onSelect?.(selectionOf(update.state))
             if (!update.docChanged) return
             const now = update.state.doc.toString()
             typed.current.add(now)
@@ -94,7 +108,10 @@ export default function SqlEditor({ text, tables, onChange, onRun, mistake, inse
       }),
     })
     view.current = editor
-    return () => editor.destroy()
+    return () => {
+      latest.current.onSelect?.(undefined)
+      editor.destroy()
+    }
   }, [])
   useEffect(() => view.current?.dispatch({ effects: known.current.reconfigure(language(tables)) }), [tables])
   useEffect(() => {

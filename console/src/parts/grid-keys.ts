@@ -14,8 +14,8 @@ interface GridKeys {
   readonly onEnter: (cell: GridCell) => void
   /** What Ctrl C copies; undefined where a cell has nothing to copy. */
   readonly textOf?: (cell: GridCell) => string | undefined
-  /** Brings a column into sight that may not exist yet. */
-  readonly reveal?: (column: number) => void
+  /** Brings a cell into sight that may not exist yet. */
+  readonly reveal?: (cell: GridCell) => void
 }
 
 const PAGE = 10
@@ -61,7 +61,7 @@ export function useGridKeys({ rows, columns, onEnter, textOf, reveal }: GridKeys
   useEffect(() => {
     if (!isMoving.current) return
     const cell = grid.current?.querySelector<HTMLElement>(`[data-cell="${at.row} ${at.column}"]`)
-    if (!cell) return // the column comes into sight with the next one
+    if (!cell) return // it comes into sight with the next one
     isMoving.current = false
     cell.focus()
   })
@@ -71,7 +71,7 @@ export function useGridKeys({ rows, columns, onEnter, textOf, reveal }: GridKeys
       event.preventDefault()
       isMoving.current = true
       setChosen(next)
-      reveal?.(next.column)
+      reveal?.(next)
     } else if (event.key === 'Enter') {
       event.preventDefault()
       onEnter(at)

@@ -45,7 +45,7 @@ export function useVerbs(query: string, { verb, text, kinds }: Asked, onClose: (
   const navigate = useNavigate()
   const queries = useQueryClient()
   const nameOf = useNames()
-  const components = useComponents().data ?? []
+  const components = useComponents({ enabled: verb === 'run' }).data ?? []
   const isSchedule = verb === 'pause' || verb === 'resume' || kinds?.[0] === 'schedule'
   const schedules = useLoad('scheduler.list', { query: {} }, { enabled: isSchedule || text.length > 1 }).data ?? []
   const mayRun = useRefusal('queue.create') === undefined

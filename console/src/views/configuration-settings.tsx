@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useId, useState } from 'react'
 import type { Configuration } from '../../../client/src/operations.ts'
+import { NAME_QUERY } from '../facts/name-batches.ts'
 import { FLOW_COMPONENTS } from '../facts/names.ts'
 import type { ConfigurationPlace } from '../facts/use-configuration.ts'
 import { ActButton } from '../parts/act-button.tsx'
@@ -43,7 +44,7 @@ function useRefresh() {
   const queries = useQueryClient()
   return () =>
     Promise.all(
-      ['components.list', 'configurations.get', 'configurations.versions'].map((name) =>
+      [NAME_QUERY, 'components.list', 'configurations.get', 'configurations.versions'].map((name) =>
         queries.invalidateQueries({ queryKey: [name] }),
       ),
     )

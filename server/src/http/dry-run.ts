@@ -1,12 +1,12 @@
 // `dryRun=1` on routes that write: what would happen, without it happening.
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { PlatformError } from '../kit/errors.ts'
 import type { DryRunAnswer } from '../model/dry-run.ts'
 import { Nullable, optionalFlag } from './parameters.ts'
 
-export const DryRun = optionalFlag('True: check everything and answer what would happen, and change nothing.')
+export const DryRun = optionalFlag('True: dry run; reports what would happen and changes nothing.')
 
 export const DryRunView = Type.Unsafe<DryRunAnswer>(
   Type.Object(
@@ -14,7 +14,7 @@ export const DryRunView = Type.Unsafe<DryRunAnswer>(
       isDryRun: Type.Boolean(),
       operationName: Type.String(),
       tableId: Nullable(Type.String()),
-      results: Type.Unknown({ description: 'What the change would answer, or its job would result in.' }),
+      results: Type.Unknown({ description: 'Expected response of the change, or result of its job.' }),
       rows: Nullable(
         Type.Object({ before: Type.Integer(), after: Type.Integer() }, { description: 'Of the tables it works on.' }),
       ),
@@ -26,10 +26,10 @@ export const DryRunView = Type.Unsafe<DryRunAnswer>(
           rowId: Nullable(Type.String()),
           name: Type.String(),
         }),
-        { description: 'Configurations that name what would change, at most 100.' },
+        { description: 'Configurations that refer to the changed objects, at most 100.' },
       ),
       nextRuns: Type.Array(Type.Object({ configurationId: Type.String(), executionTime: Type.String() }), {
-        description: 'Runs that would follow, or would find it changed.',
+        description: 'Runs that would follow or be affected.',
       }),
     },
     { title: 'DryRun' },
@@ -48,11 +48,4 @@ export function refuseUnknownDryRun(request: FastifyRequest): void {
 function wantsDryRun(query: unknown): boolean {
   const given = typeof query === 'object' && query !== null && 'dryRun' in query ? query.dryRun : undefined
   return given !== undefined && given !== false && !['0', 'false', ''].includes(String(given))
-}
-
-/** Nothing is computed for a client that has disconnected. */
-export function untilGone(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort())
-  return gone.signal
 }

@@ -5,7 +5,7 @@ import { Nullable } from './parameters.ts'
 import { Timestamp } from './record-schemas.ts'
 
 export const FRESHNESS = {
-  tableId: Type.String({ description: 'The table whose loads count: of an alias, the table it shows.' }),
+  tableId: Type.String({ description: 'The table whose loads count; for an alias its source table.' }),
   state: Type.String({
     description: '`late`, `fresh`, or `unknown`: it was loaded fewer than four times, or for less than half an hour.',
   }),

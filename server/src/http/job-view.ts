@@ -5,21 +5,22 @@ import { Type } from 'typebox'
 import { formatTimestamp } from '../kit/clock.ts'
 import type { DryRunJob } from '../model/dry-run.ts'
 import type { NewStorageJob, Requester, StorageJob } from '../model/storage-job.ts'
-import { isDryRun, untilGone } from './dry-run.ts'
+import { callerGone } from './connection/caller-gone.ts'
+import { isDryRun } from './dry-run.ts'
 import { Timestamp } from './record-schemas.ts'
 
 export const JobView = Type.Object(
   {
     id: Type.Integer(),
     status: Type.String({ description: 'waiting, processing, success or error' }),
-    url: Type.String({ description: 'Address to poll' }),
+    url: Type.String({ description: 'URL to poll' }),
     tableId: Type.Union([Type.String(), Type.Null()]),
     operationName: Type.String(),
     operationParams: Type.Record(Type.String(), Type.Unknown()),
     createdTime: Timestamp,
     startTime: Type.Union([Timestamp, Type.Null()]),
     endTime: Type.Union([Timestamp, Type.Null()]),
-    runId: Type.String({ description: 'The run it is part of; its own id when it is part of none.' }),
+    runId: Type.String({ description: 'Id of the parent run; its own id if there is none.' }),
     results: Type.Unknown(),
     creatorToken: Type.Object({ id: Type.Integer(), description: Type.String() }),
     metrics: Type.Object({
@@ -57,5 +58,5 @@ export const jobStarter =
   (createJob: (requester: Requester, job: NewStorageJob) => Promise<StorageJob>, dryRun?: DryRunJob) =>
   async (req: FastifyRequest, reply: FastifyReply, job: NewStorageJob) =>
     dryRun && isDryRun(req)
-      ? reply.code(200).send(await dryRun(req, job, untilGone(reply)))
+      ? reply.code(200).send(await dryRun(req, job, callerGone(reply)))
       : reply.code(202).send(jobView(await createJob(req, job), req.baseUrl))

@@ -231,8 +231,8 @@ export function openApiDocument(all: readonly DocumentedRoute[], version: string
 
 const DESCRIPTION = `Files, tables, configurations, jobs and schedules of one stack.
 
-Addresses below \`/v2/storage/\` mean the default branch; \`/v2/storage/branch/{branch}/\` in their place means another one, wherever the resource exists in branches.
-A header \`X-KBC-RunId\` marks everything a request causes as part of that run.`
+URLs below \`/v2/storage/\` refer to the default branch; use \`/v2/storage/branch/{branch}/\` for another branch, if the resource exists in branches.
+The header \`X-KBC-RunId\` assigns everything that a request creates to a run.`
 
 /** A schema with a title appears once, under that name, and by reference everywhere else. */
 function withNamedSchemas(value: unknown, found: Record<string, unknown>): unknown {
@@ -250,7 +250,7 @@ function withNamedSchemas(value: unknown, found: Record<string, unknown>): unkno
 /** Who may use it, for people: the same as the members `x-required-right` and `x-minimum-role`. */
 function rightsText({ needs, role }: DocumentedRoute): string {
   const right = `Required right: \`${needs}\`. ${RIGHTS[needs].sentence}`
-  return role ? `${right} Lowest role of people: ${role}.` : right
+  return role ? `${right} Lowest role of users: ${role}.` : right
 }
 
 function operationOf(route: DocumentedRoute) {
@@ -339,7 +339,7 @@ const errorResponse = (description: string) => ({
 })
 const ERROR_RESPONSES = {
   NoToken: errorResponse('No token, or not a valid one'),
-  NotAllowed: errorResponse('The token may not do this'),
-  WrongRequest: errorResponse('The request is wrong'),
+  NotAllowed: errorResponse('The token lacks the required right'),
+  WrongRequest: errorResponse('Invalid request'),
   Unavailable: errorResponse('Try again later'),
 }

@@ -18,12 +18,13 @@ export const PAGE_PARAMETERS = {
     Type.Integer({
       minimum: 1,
       maximum: MAX_PAGE,
-      description: 'At most this many; all by default. The header X-Millrace-Total then has the total number.',
+      description:
+        'Maximum number of items; all by default. The response then has the total number in the header X-Millrace-Total.',
     }),
   ),
   offset: Offset,
   fields: Type.Optional(
-    Type.String({ maxLength: 1000, description: 'Comma list of the members to answer, for a compact list; all by default.' }),
+    Type.String({ maxLength: 1000, description: 'Fields to return, separated by commas, for a compact list; all by default.' }),
   ),
 }
 

@@ -8,7 +8,7 @@ export const TableId = Type.String({ description: 'Id of the table.', examples: 
 export const ComponentId = Type.String({ description: 'Id of the component.', examples: ['keboola.ex-generic-v2'] })
 export const ConfigurationId = Type.String({ description: 'Id of the configuration.', examples: ['my-shop'] })
 export const RowId = Type.String({ description: 'Id of the row of the configuration.', examples: ['orders'] })
-export const VersionId = Type.String({ description: 'Number of the version, from 1 on.', examples: ['3'] })
+export const VersionId = Type.String({ description: 'Number of the version, starting with 1.', examples: ['3'] })
 export const BranchId = Type.String({ description: 'Id of the branch, or `default`.', examples: ['default'] })
 export const MetadataId = Type.String({ description: 'Id of the item, as the list of metadata shows it.', examples: ['17'] })
 
@@ -20,9 +20,11 @@ export const optionalText = (description: string) => Type.Optional(Type.String({
 export const optionalFlag = (description: string) => Type.Optional(Type.Boolean({ description }))
 
 export const include = (...words: string[]) =>
-  Type.Optional(Type.String({ maxLength: 500, description: `Comma list of what to add to the answer: ${words.join(', ')}.` }))
-export const Async = optionalFlag('True: answer 202 with a storage job at once. False: wait for the end.')
-export const Offset = Type.Optional(Type.Integer({ minimum: 0, description: 'How many to skip; 0 by default.' }))
+  Type.Optional(
+    Type.String({ maxLength: 500, description: `What to include in the response, separated by commas: ${words.join(', ')}.` }),
+  )
+export const Async = optionalFlag('True: respond immediately with 202 and a storage job. False: respond when it is done.')
+export const Offset = Type.Optional(Type.Integer({ minimum: 0, description: 'Number of items to skip; 0 by default.' }))
 
 export const MetadataList = Type.Optional(
   Type.Unknown({
@@ -48,4 +50,4 @@ export const readByRule = <T extends Readonly<Record<string, string>>>(
   )
 
 /** The file of a form, which is read as a stream. */
-export const FormFile = Type.Unsafe<TSchema>({ type: 'string', format: 'binary', description: 'The file itself.' })
+export const FormFile = Type.Unsafe<TSchema>({ type: 'string', format: 'binary', description: 'Content of the file.' })

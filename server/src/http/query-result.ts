@@ -2,6 +2,7 @@
 
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import { callerGone } from './connection/caller-gone.ts'
 
 export interface QueryResult {
   readonly isKept: boolean
@@ -14,9 +15,7 @@ export async function sendQueryResult(
   contentType: string,
   compute: (signal: AbortSignal) => Promise<QueryResult>,
 ): Promise<FastifyReply> {
-  const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort())
-  const { isKept, body } = await compute(gone.signal)
+  const { isKept, body } = await compute(callerGone(reply))
   reply.header('X-Millrace-Cache', isKept ? 'hit' : 'miss')
   return reply.type(contentType).send(Buffer.isBuffer(body) ? body : Readable.from(body, { objectMode: false }))
 }

@@ -8,12 +8,12 @@ export const Timestamp = Type.String({ description: 'YYYY-MM-DDThh:mm:ss+hhmm', 
 export const CreatorToken = Type.Object({ id: Type.Integer(), description: Type.String() })
 
 export const ErrorSchema = Type.Object({
-  error: Type.String({ description: 'A sentence for people: which value, why, what to do.' }),
+  error: Type.String({ description: 'Message for users: the value, the reason, and what to do.' }),
   code: Type.Union([Type.String(), Type.Integer()], {
     description:
-      'Storage: a stable name for programs, all listed in docs/errors.md. Other services: the status; the name is context.stringCode.',
+      'Storage API: a stable code, listed in docs/errors.md. Other services: the HTTP status; the code is context.stringCode.',
   }),
-  exceptionId: Type.String({ description: 'Finds the request in the log.' }),
+  exceptionId: Type.String({ description: 'Id of the request, to find it in the log.' }),
   status: Type.String(),
   errors: Type.Optional(Type.Array(Type.Object({ key: Type.String(), message: Type.String() }))),
   params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -21,7 +21,7 @@ export const ErrorSchema = Type.Object({
 
 /** The query parameters of every list of events. */
 export const EventListQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ description: 'At most this many; 100 by default.' })),
+  limit: Type.Optional(Type.Integer({ description: 'Maximum number of items; 100 by default.' })),
   offset: Offset,
   sinceId: optionalText('Only events that are newer than this one.'),
   maxId: optionalText('Only events that are older than this one.'),

@@ -160,6 +160,7 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, Body>> = {
     name: 'Sample shop',
     configuration: { parameters: { api: { baseUrl: 'http://127.0.0.1:8000/sample/' } } },
   },
+  'configurations.names': { configurations: [{ componentId: 'keboola.ex-generic-v2', configurationId: 'shop' }] },
   'configurations.validate': { configuration: { parameters: {} } },
   'configurations.update': {
     name: 'Sample shop',

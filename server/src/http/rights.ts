@@ -25,11 +25,11 @@ const any = (): boolean => true
 
 export const RIGHTS = {
   nothing: { sentence: 'No token is required.', admits: any },
-  session: { sentence: 'A signed-in person, about their own account.', admits: any },
-  person: { sentence: 'A signed-in person or a manage token; the lowest role is named beside it.', admits: any },
-  token: { sentence: 'Any token of the project. Lists contain only what the token may read.', admits: any },
+  session: { sentence: 'A signed-in user, for their own account.', admits: any },
+  person: { sentence: 'A signed-in user or a manage token, with the lowest role given.', admits: any },
+  token: { sentence: 'Any token of the project. Lists contain only objects that the token can read.', admits: any },
   newToken: {
-    sentence: 'Any token, for a new token with a description and an expiry alone; canManageTokens for one with rights.',
+    sentence: 'Any token, to create a token with only a description and an expiry; canManageTokens for tokens with permissions.',
     admits: any,
   },
   ownToken: { sentence: 'The token itself; canManageTokens for other tokens.', admits: any },
@@ -52,12 +52,12 @@ export const RIGHTS = {
   },
   workspace: {
     sentence:
-      'A token with at least one bucket or component that created the object; canManageBuckets for what other tokens created.',
+      'A token with at least one bucket or component that created the object; canManageBuckets for objects of other tokens.',
     admits: (actor) => hasBucket(actor, 'read') || hasComponent(actor),
   },
   sandbox: {
     sentence:
-      'A token with at least one bucket or component that created the object; a master token for what other tokens created.',
+      'A token with at least one bucket or component that created the object; a master token for objects of other tokens.',
     admits: (actor) => hasBucket(actor, 'read') || hasComponent(actor),
   },
   bucketRead: { sentence: 'Read permission of the bucket.', admits: (actor) => hasBucket(actor, 'read') },
@@ -77,7 +77,7 @@ export const RIGHTS = {
     admits: any,
   },
   project: {
-    sentence: 'A token that reads the whole project: canManageBuckets, a master token or a person.',
+    sentence: 'A token that reads the whole project: canManageBuckets, a master token or a user.',
     admits: seesWholeProject,
   },
   canManageBuckets: { sentence: 'canManageBuckets.', admits: (actor) => actor.canManageBuckets || mayChangeEverything(actor) },
@@ -91,10 +91,10 @@ export const RIGHTS = {
   },
   proposal: {
     sentence:
-      'The token that made the proposal; canManageDevBranches, or a token that reads the whole project, for those of others.',
+      'The token that created the proposal; canManageDevBranches, or a token that reads the whole project, for other proposals.',
     admits: any,
   },
-  ownProposal: { sentence: 'The token that made the proposal.', admits: any },
+  ownProposal: { sentence: 'The token that created the proposal.', admits: any },
   canManageDevBranches: {
     sentence: 'canManageDevBranches, or a master token.',
     admits: (actor) => actor.canManageDevBranches || mayChangeEverything(actor),

@@ -62,6 +62,8 @@ declare module 'fastify' {
      * then their own. `own`: it checks itself that it changes a proposal of the token. Left out: it is refused to them.
      */
     readonly proposable?: 'branch' | 'own' | undefined
+    /** Its answer opens what changes things by other ways, such as a password: tokens that only propose do not get it. */
+    readonly answersCredentials?: true
     /** Its path, if tokens of agents that people signed in are for it, and the text of its refusals of other callers (RFC 9728). */
     readonly agentResource?: typeof AGENT_RESOURCE
     readonly challenge?: (request: FastifyRequest) => string
@@ -89,8 +91,8 @@ declare module 'fastify' {
     readonly reachesNothing?: (request: FastifyRequest) => boolean
     /** Code of validation failures; clients compare some. Default `storage.validation`. */
     readonly validationCode?: ErrorCode
-    /** The event that a successful GET leaves. */
-    readonly readEvent?: (request: FastifyRequest) => NewEvent
+    /** What a successful GET leaves: one event, or several. */
+    readonly readEvent?: (request: FastifyRequest) => NewEvent | readonly NewEvent[]
   }
   interface FastifyRequest {
     /** The caller. Set on every route that needs a token. */
@@ -151,8 +153,14 @@ export interface HttpDeps extends AddressOptions {
     branchOf(actor: Actor): Promise<Branch | undefined>
     open(actor: Actor, origin: Origin): Promise<Branch>
   }
-  /** Refuses changes that a token of an agent must leave to a person: new hosts and recipients, values of data to be sent, access for others. */
-  readonly guardChange?: (actor: Actor, texts: readonly string[], gives: string | undefined) => Promise<void>
+  /**
+   * Refuses changes that a token of an agent must leave to a person: new hosts and recipients, values of data to be sent, access for
+   * others. `textsOf` is called for tokens that have read data only, because it may write the body again.
+   */
+  readonly guardChange?: (
+    actor: Actor,
+    change: { readonly branchId: number; readonly textsOf: () => readonly string[]; readonly gives: string | undefined },
+  ) => Promise<void>
   /** Another number after every commit; undefined (or left out) where the database does not support it. */
   readonly databaseVersion?: () => number | undefined
   /** Keeps the event of a read; must not wait. */
@@ -181,7 +189,9 @@ const ANONYMOUS_BODY_BYTES = 1 << 20
 
 /** As members of JSON, also those that the route does not have. */
 const textOfQuery = ({ url }: FastifyRequest): string =>
-  JSON.stringify(Object.fromEntries(new URLSearchParams(url.slice(url.indexOf('?') + 1 || url.length))))
+  JSON.stringify(
+    [...new URLSearchParams(url.slice(url.indexOf('?') + 1 || url.length))].map((pair) => Object.fromEntries([pair])),
+  )
 
 function fastifyWith(
   { tls, upgrades, headersTimeoutMs = HEADERS_TIMEOUT_MS }: Pick<HttpDeps, 'tls' | 'upgrades' | 'headersTimeoutMs'>,
@@ -318,13 +328,15 @@ export function createHttpServer(deps: HttpDeps): FastifyInstance {
     const isChange = request.method !== 'GET' && request.method !== 'HEAD' && request.method !== 'DELETE'
     const guarded = isChange && request.tokenValue !== '' && request.actor && deps.guardChange && leadsOut(operation)
     if (!guarded || request.routeOptions.config.reachesNothing?.(request)) return done()
-    deps.guardChange!(request.actor, [textOfBody(request), textOfQuery(request)], guarded.gives).then(() => done(), done)
+    const textsOf = () => [textOfBody(request), textOfQuery(request)]
+    deps.guardChange!(request.actor, { branchId: request.branch.id, textsOf, gives: guarded.gives }).then(() => done(), done)
   })
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.place && reply.statusCode === 200 && typeof payload === 'string') kept.keep(request.place, payload)
     const { readEvent } = request.routeOptions.config
     if (readEvent && reply.statusCode === 200)
-      deps.onRead?.(request.actor, { branchId: request.branch.id, ...readEvent(request) }, request.origin)
+      for (const event of [readEvent(request)].flat())
+        deps.onRead?.(request.actor, { branchId: request.branch.id, ...event }, request.origin)
     finishPayload(request, reply, payload, done)
   })
   app.addHook('onResponse', (request, reply, done) => {
@@ -551,17 +563,19 @@ function refusalOf(request: FastifyRequest, actor: Actor | undefined, branchName
   if (changes && actor.role === 'viewer') return viewerRefused()
   if ((actor.role && isBelow(actor.role, minimumRole(request.method, route))) || !mayUse(actor, needs))
     return new PlatformError(route.refusal ?? 'accessDenied')
-  if (actor.onlyProposes && ((changes && !route.proposable) || needs === 'catalogueRead'))
+  if (actor.onlyProposes && ((changes && !route.proposable) || route.answersCredentials || needs === 'catalogueRead'))
     return new PlatformError('proposals.notPossible', { operation: route.operation ?? request.method })
   if (changes && actor.pausedReason !== undefined) return new PlatformError('projectPaused', { reason: actor.pausedReason })
   if (branchName !== undefined && branch === 'refused')
-    return new PlatformError('notImplemented', { what: 'This resource does not exist in a branch. Remove the branch prefix.' })
+    return notInThisBranch('This resource does not exist in a branch. Remove the branch prefix.')
   if (branchName === undefined && branch === 'required')
-    return new PlatformError('notImplemented', {
-      what: 'This resource exists in a branch only. Use /v2/storage/branch/default/.',
-    })
+    return notInThisBranch('This resource exists in a branch only. Use /v2/storage/branch/default/.')
   return undefined
 }
+
+/** Clients compare the whole text, so the reason is in `params` (corrections-2, A13). */
+const notInThisBranch = (reason: string) =>
+  new PlatformError('notImplemented', {}, { text: 'Not implemented', params: { reason } })
 
 /** `X-StorageApi-Token` in any spelling, or `Authorization: Bearer`; a value may itself carry the word Bearer. */
 function tokenOf(request: IncomingMessage): string {

@@ -5,12 +5,14 @@ import { useState } from 'react'
 import type { ManagedProject } from '../../../../client/src/operations.ts'
 import { moment, plural, until } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
 import { Dialog } from '../../parts/drawer.tsx'
 import { Field } from '../../parts/entry-field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { useRefusal } from '../../rights.ts'
 import { api, chooseProject, loadSession } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
@@ -75,21 +77,33 @@ function List({ projects }: { projects: readonly ManagedProject[] }) {
             <td>{project.disabled ? `paused: ${project.disabled.reason}` : 'active'}</td>
             <td>
               <span className="flex-row">
-                <button type="button" className="button small" onClick={() => setChosen({ project, what: 'rename' })}>
+                <ActButton
+                  needs="projects.update"
+                  className="button small"
+                  onClick={() => setChosen({ project, what: 'rename' })}
+                >
                   Rename
-                </button>
+                </ActButton>
                 {project.isDisabled ? (
-                  <button type="button" className="button small" onClick={() => resume.mutate(project.id)}>
+                  <ActButton needs="projects.resume" className="button small" onClick={() => resume.mutate(project.id)}>
                     Resume
-                  </button>
+                  </ActButton>
                 ) : (
-                  <button type="button" className="button small" onClick={() => setChosen({ project, what: 'pause' })}>
+                  <ActButton
+                    needs="projects.pause"
+                    className="button small"
+                    onClick={() => setChosen({ project, what: 'pause' })}
+                  >
                     Pause
-                  </button>
+                  </ActButton>
                 )}
-                <button type="button" className="button small danger" onClick={() => setChosen({ project, what: 'delete' })}>
+                <ActButton
+                  needs="projects.delete"
+                  className="button small danger"
+                  onClick={() => setChosen({ project, what: 'delete' })}
+                >
                   Delete
-                </button>
+                </ActButton>
               </span>
             </td>
           </tr>
@@ -178,7 +192,7 @@ function NewProject({ onClose }: { onClose: () => void }) {
 }
 
 function Deleted() {
-  const query = useLoad('projects.deleted')
+  const query = useLoad('projects.deleted', {}, { enabled: useRefusal('projects.deleted') === undefined })
   const restore = useChange((id: number) => api.call('projects.restore', { path: pathOf(id) }), 'The project is restored.')
   const list = query.data ?? []
   if (list.length === 0) return null
@@ -192,9 +206,9 @@ function Deleted() {
             <td className="medium">{name}</td>
             <td className="nowrap">{purgeTime === undefined ? '' : until(purgeTime)}</td>
             <td>
-              <button type="button" className="button small" onClick={() => restore.mutate(id)}>
+              <ActButton needs="projects.restore" className="button small" onClick={() => restore.mutate(id)}>
                 Restore
-              </button>
+              </ActButton>
             </td>
           </tr>
         ))}

@@ -3,8 +3,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { type Component, FLOW_COMPONENTS, SCHEDULER, useCatalogue, useComponents } from '../../facts/names.ts'
-import { plural } from '../../format.ts'
+import type { Answer } from '../../../../client/src/client.ts'
+import { FLOW_COMPONENTS, SCHEDULER, useCatalogue } from '../../facts/names.ts'
+import { count, plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
@@ -15,7 +16,7 @@ import { useSelection } from '../../parts/selection.ts'
 import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
-import { ConfigurationList, type Entry, entriesOf } from './configuration-list.tsx'
+import { ConfigurationList, type Entry, MoreEntries, refreshEntries, useEntries } from './configuration-list.tsx'
 import { Connectors } from './connectors.tsx'
 import { NewConfiguration, NewConfigurationDialog } from './new-configuration.tsx'
 import './components.css'
@@ -31,15 +32,15 @@ const VIEWS = [
 export function ComponentsScreen() {
   const { q = '', view = '' } = route.useSearch()
   const navigate = useNavigate()
-  const query = useComponents({ withDocuments: true }) // which flows run a configuration
-  const all = (query.data ?? []).filter(({ id }) => id !== SCHEDULER)
+  const counted = useLoad('configurations.totals').data
+  const counts = (counted ?? []).filter(({ componentId }) => componentId !== SCHEDULER)
   const change = (search: { q?: string; view?: string }) =>
     void navigate({ to: '/components', search: { q, view, ...search }, replace: true })
   return (
     <Page
       title="Components"
       crumbs={[{ name: 'Components' }]}
-      say={query.data ? sentenceOf(all) : 'Components'}
+      say={counted ? sentenceOf(counts) : 'Components'}
       actions={<NewConfiguration />}
     >
       <section className="card" aria-label="Configurations">
@@ -60,25 +61,42 @@ export function ComponentsScreen() {
         {view === 'deleted' ? (
           <Trash filter={q} />
         ) : view === 'catalogue' ? (
-          <Catalogue filter={q} configured={all}>
+          <Catalogue filter={q} counts={counts}>
             <Connectors filter={q} />
           </Catalogue>
         ) : (
-          <Loaded query={query} skeleton={<Lines count={8} />}>
-            {() => <ConfigurationList components={all} entries={entriesOf(all, q)} />}
-          </Loaded>
+          <Configured filter={q} />
         )}
       </section>
     </Page>
   )
 }
 
-function sentenceOf(components: readonly Component[]): string {
-  const configurations = components.flatMap((one) => one.configurations ?? [])
-  if (configurations.length === 0) return 'Nothing is configured yet.'
-  const used = components.filter((one) => one.configurations?.length).length
-  const disabled = configurations.filter(({ isDisabled }) => isDisabled).length
-  return `${plural(configurations.length, 'configuration')} of ${plural(used, 'component')}${disabled > 0 ? `, ${disabled} disabled` : ''}.`
+function Configured({ filter }: { filter: string }) {
+  const { query, entries } = useEntries(filter.trim())
+  return (
+    <Loaded query={query} skeleton={<Lines count={8} />}>
+      {() => (
+        <>
+          {entries.length === 0 && filter.trim() !== '' ? (
+            <p className="inset mute">No matching configurations.</p>
+          ) : (
+            <ConfigurationList entries={entries} />
+          )}
+          <MoreEntries query={query} />
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+type Counts = Answer<'configurations.totals'>
+
+function sentenceOf(counts: Counts): string {
+  const configurations = counts.reduce((sum, one) => sum + one.configurations, 0)
+  if (configurations === 0) return 'Nothing is configured yet.'
+  const disabled = counts.reduce((sum, one) => sum + one.disabled, 0)
+  return `${plural(configurations, 'configuration')} of ${plural(counts.length, 'component')}${disabled > 0 ? `, ${count(disabled)} disabled` : ''}.`
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -93,15 +111,15 @@ const TYPES: Readonly<Record<string, string>> = {
 
 interface CatalogueProps {
   readonly filter: string
-  readonly configured: readonly Component[]
+  readonly counts: Counts
   /** What else there is, below. */
   readonly children: ReactNode
 }
 
 /** Everything that this stack can run, with how often it is used here. */
-function Catalogue({ filter, configured, children }: CatalogueProps) {
+function Catalogue({ filter, counts, children }: CatalogueProps) {
   const [made, setMade] = useState<string>()
-  const usedBy = (id: string) => configured.find((one) => one.id === id)?.configurations?.length ?? 0
+  const usedBy = (id: string) => counts.find(({ componentId }) => componentId === id)?.configurations ?? 0
   const catalogue = useCatalogue()
   const shown = catalogue
     .filter(({ name, id, description }) => `${name} ${id} ${description}`.toLowerCase().includes(filter.toLowerCase()))
@@ -147,15 +165,14 @@ function Catalogue({ filter, configured, children }: CatalogueProps) {
 
 function Trash({ filter }: { filter: string }) {
   const queries = useQueryClient()
-  const query = useLoad('components.list', { query: { include: 'configuration', isDeleted: true } })
-  const entries = entriesOf((query.data ?? []) as unknown as readonly Component[], filter)
+  const { query, entries } = useEntries(filter.trim(), true)
   const selection = useSelection(entries.map(({ key }) => key))
   const restore = useMutation({
     mutationFn: async (chosen: readonly Entry[]) => {
       for (const { place } of chosen) await api.call('configurations.restore', { path: place })
     },
     onSuccess: async (_, { length }) => {
-      await queries.invalidateQueries({ queryKey: ['components.list'] })
+      await refreshEntries(queries)
       selection.clear()
       toast(length === 1 ? 'Restored, with its rows and versions.' : `${length} are restored, with their rows and versions.`)
     },
@@ -203,6 +220,7 @@ function Trash({ filter }: { filter: string }) {
                 </li>
               ))}
             </ul>
+            <MoreEntries query={query} />
           </>
         )
       }

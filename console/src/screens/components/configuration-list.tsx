@@ -1,15 +1,17 @@
 // The configurations of a project in folders: how each ran lately, when it runs next, who uses it; several changed at once.
 
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useInfiniteQuery, useMutation, useQueries, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import type { Answer } from '../../../../client/src/client.ts'
 import type { Job } from '../../../../client/src/operations.ts'
 import { isRecord } from '../../document/json-text.ts'
-import { type Component, FLOW_COMPONENTS } from '../../facts/names.ts'
+import { NAME_QUERY } from '../../facts/name-batches.ts'
+import { type Component, FLOW_COMPONENTS, SCHEDULER, useCatalogue } from '../../facts/names.ts'
 import type { ConfigurationPlace } from '../../facts/use-configuration.ts'
 import { plural, until } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
-import { useLoad } from '../../load.tsx'
+import { loadOptions, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -22,6 +24,8 @@ import { api, branchName } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
 import './components.css'
 
+type Browsed = Answer<'configurations.browse'>[number]
+
 export interface Entry {
   readonly key: string
   readonly place: ConfigurationPlace
@@ -30,40 +34,51 @@ export interface Entry {
   readonly version: number
   readonly isDisabled: boolean
   readonly owner: string
+  readonly folder: string
 }
 
 const keyOf = (componentId: string, configurationId: string): string => `${componentId} ${configurationId}`
 
-export const entriesOf = (components: readonly Component[], filter: string): readonly Entry[] =>
-  components.flatMap((component) =>
-    (component.configurations ?? [])
-      .filter((one) => `${one.name} ${component.name} ${one.id}`.toLowerCase().includes(filter.toLowerCase()))
-      .map((one) => ({
-        key: keyOf(component.id, one.id),
-        place: { componentId: component.id, configurationId: one.id },
-        name: one.name,
-        component,
-        version: one.version,
-        isDisabled: one.isDisabled ?? false,
-        owner: one.creatorToken?.description ?? '',
-      })),
-  )
+const PAGE = 100
+/** With what they run. */
+const MAX_FLOWS = 1000
+
+/** Configurations by folder, loaded a page at a time. */
+export function useEntries(text: string, isDeleted = false) {
+  const components = useCatalogue()
+  const query = useInfiniteQuery({
+    queryKey: ['configurations.browse', text, isDeleted],
+    queryFn: ({ pageParam, signal }) =>
+      api.call('configurations.browse', {
+        query: { ...(text !== '' && { text }), isDeleted, exceptComponentId: SCHEDULER, limit: PAGE, offset: pageParam },
+        signal,
+      }),
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => (last.length < PAGE ? undefined : pages.length * PAGE),
+    placeholderData: (before) => before,
+  })
+  const entries = (query.data?.pages ?? []).flat().map((one) => entryOf(one, components))
+  return { query, entries }
+}
+
+function entryOf({ componentId, configurationId, creator, ...one }: Browsed, components: readonly Component[]): Entry {
+  const known = components.find(({ id, aliases = [] }) => id === componentId || aliases.includes(componentId))
+  const place = { componentId, configurationId }
+  const component = known ?? { id: componentId, name: componentId, type: 'other', description: '', hasRun: false }
+  return { ...one, key: keyOf(componentId, configurationId), place, component, owner: creator }
+}
+
+export const MoreEntries = ({ query }: { query: ReturnType<typeof useEntries>['query'] }) =>
+  query.hasNextPage ? (
+    <div className="inset">
+      <button type="button" className="button" disabled={query.isFetching} onClick={() => void query.fetchNextPage()}>
+        Show {PAGE} more
+      </button>
+    </div>
+  ) : null
 
 /** Where public clients keep the folder of a configuration. */
 const FOLDER = 'KBC.configuration.folderName'
-
-function useFolders(): ReadonlyMap<string, string> {
-  const { data = [] } = useLoad('search.configurations', {
-    path: { branch: branchName() },
-    query: { metadataKeys: [FOLDER], include: 'filteredMetadata' },
-  })
-  return new Map(
-    data.map(({ idComponent, configurationId, metadata = [] }) => [
-      keyOf(idComponent, configurationId),
-      metadata.find(({ key }) => key === FOLDER)?.value ?? '',
-    ]),
-  )
-}
 
 async function putIntoFolder(place: ConfigurationPlace, folder: string): Promise<void> {
   if (folder !== '') {
@@ -75,11 +90,14 @@ async function putIntoFolder(place: ConfigurationPlace, folder: string): Promise
 }
 
 /** Which flows have a task that runs a configuration. */
-function usersOf(
-  components: readonly Component[],
-): ReadonlyMap<string, readonly { id: string; componentId: string; name: string }[]> {
+function useUsers(): ReadonlyMap<string, readonly { id: string; componentId: string; name: string }[]> {
+  const flows = FLOW_COMPONENTS.map((componentId) => ({
+    componentId,
+    // biome-ignore lint/correctness/useHookAtTopLevel: the list is constant
+    configurations: useLoad('configurations.list', { path: { componentId }, query: { limit: MAX_FLOWS } }).data ?? [],
+  }))
   const users = new Map<string, { id: string; componentId: string; name: string }[]>()
-  for (const { id: componentId, configurations = [] } of components.filter(({ id }) => FLOW_COMPONENTS.includes(id)))
+  for (const { componentId, configurations } of flows)
     for (const { id, name, configuration } of configurations) {
       const tasks =
         isRecord(configuration) && Array.isArray(configuration.tasks) ? (configuration.tasks as readonly unknown[]) : []
@@ -94,9 +112,16 @@ function usersOf(
   return users
 }
 
-/** The newest ten of each configuration, oldest first. */
-function useRuns(): ReadonlyMap<string, readonly Job[]> {
-  const { data = [] } = useLoad('queue.searchGrouped', { query: { branchId: branchName(), jobsPerGroup: 10, limit: 500 } })
+/** The newest ten of each configuration, oldest first; requested for those of one page at a time. */
+function useRuns(entries: readonly Entry[]): ReadonlyMap<string, readonly Job[]> {
+  const ids = entries.map(({ place }) => place.configurationId)
+  const pages = Array.from({ length: Math.ceil(ids.length / PAGE) }, (_, at) => ids.slice(at * PAGE, (at + 1) * PAGE))
+  const answers = useQueries({
+    queries: pages.map((configId) =>
+      loadOptions('queue.searchGrouped', { query: { branchId: branchName(), configId, jobsPerGroup: 10, limit: 500 } }, true),
+    ),
+  })
+  const data = answers.flatMap((answer) => answer.data ?? [])
   return new Map(data.map(({ group, jobs }) => [keyOf(group.componentId ?? '', group.configId ?? ''), jobs.toReversed()]))
 }
 
@@ -111,11 +136,19 @@ function useNextRuns(): ReadonlyMap<string, string> {
   )
 }
 
+/** After configurations were created, changed, deleted or restored here. */
+export const refreshEntries = (queries: QueryClient): Promise<unknown> =>
+  Promise.all(
+    [NAME_QUERY, 'components.list', 'configurations.browse', 'configurations.totals'].map((name) =>
+      queries.invalidateQueries({ queryKey: [name] }),
+    ),
+  )
+
 type BulkAction = 'run' | 'enable' | 'disable' | 'delete'
 
 function useBulk() {
   const queries = useQueryClient()
-  const refresh = () => queries.invalidateQueries({ queryKey: ['components.list'] })
+  const refresh = () => refreshEntries(queries)
   return useMutation({
     mutationFn: async ({ action, entries }: { action: BulkAction; entries: readonly Entry[] }) => {
       for (const { place } of entries) {
@@ -141,7 +174,7 @@ function useBulk() {
   })
 }
 
-/** Asks for the folder; an existing one is offered. */
+/** Prompts for the folder; an existing one is offered. */
 function MoveToFolder({
   entries,
   folders,
@@ -158,7 +191,7 @@ function MoveToFolder({
       for (const { place } of entries) await putIntoFolder(place, folder.trim())
     },
     onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['search.configurations'] })
+      await refreshEntries(queries)
       toast(
         `Moved ${plural(entries.length, 'configuration')} ${folder.trim() === '' ? 'out of folders' : `to ${folder.trim()}`}.`,
       )
@@ -190,14 +223,13 @@ function MoveToFolder({
   )
 }
 
-export function ConfigurationList({ components, entries }: { components: readonly Component[]; entries: readonly Entry[] }) {
-  const folders = useFolders()
-  const facts: Facts = { runs: useRuns(), next: useNextRuns(), users: usersOf(components) }
+export function ConfigurationList({ entries }: { entries: readonly Entry[] }) {
+  const facts: Facts = { runs: useRuns(entries), next: useNextRuns(), users: useUsers() }
   const selection = useSelection(entries.map(({ key }) => key))
   const bulk = useBulk()
   const chosen = entries.filter(({ key }) => selection.has(key))
   const act = (action: BulkAction) => bulk.mutate({ action, entries: chosen }, { onSuccess: selection.clear })
-  const names = [...new Set(entries.map(({ key }) => folders.get(key) ?? ''))].toSorted(
+  const names = [...new Set(entries.map(({ folder }) => folder))].toSorted(
     (a, b) => Number(a === '') - Number(b === '') || a.localeCompare(b),
   )
   if (entries.length === 0)
@@ -240,7 +272,7 @@ export function ConfigurationList({ components, entries }: { components: readonl
           >
             Delete
           </ActButton>
-          <MoveToFolder entries={chosen} folders={[...new Set(folders.values())]} onDone={selection.clear} />
+          <MoveToFolder entries={chosen} folders={names.filter((name) => name !== '')} onDone={selection.clear} />
         </div>
       ) : null}
       {bulk.error ? <Problem error={bulk.error} /> : null}
@@ -270,7 +302,7 @@ export function ConfigurationList({ components, entries }: { components: readonl
                 </tr>
               ) : null}
               {entries
-                .filter(({ key }) => (folders.get(key) ?? '') === folder)
+                .filter((entry) => entry.folder === folder)
                 .map((entry) => (
                   <ConfigurationRow
                     key={entry.key}

@@ -21,6 +21,7 @@ import { Label, PageLink } from '../../parts/guide.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { useRefusal } from '../../rights.ts'
 import { api } from '../../session.ts'
+import { refreshEntries } from './configuration-list.tsx'
 import './components.css'
 
 export function Connectors({ filter }: { filter: string }) {
@@ -131,7 +132,7 @@ function AddConnector({ entry, onClose }: { entry: CatalogueEntry; onClose: () =
       })
     },
     onSuccess: async (made) => {
-      await queries.invalidateQueries({ queryKey: ['components.list'] })
+      await refreshEntries(queries)
       onClose()
       void navigate({
         to: '/components/$componentId/$configurationId',

@@ -8,6 +8,7 @@ import { Dialog } from '../../parts/drawer.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Label } from '../../parts/guide.tsx'
 import { api } from '../../session.ts'
+import { refreshEntries } from './configuration-list.tsx'
 
 export const NewConfiguration = () => (
   <CreateButton label="New configuration" needs="configurations.create">
@@ -26,7 +27,7 @@ export function NewConfigurationDialog({ component = '', onClose }: { component?
   const create = useMutation({
     mutationFn: () => api.call('configurations.create', { path: { componentId: chosen }, body: { name } }),
     onSuccess: async (made) => {
-      await queries.invalidateQueries({ queryKey: ['components.list'] })
+      await refreshEntries(queries)
       onClose()
       void navigate({
         to: '/components/$componentId/$configurationId',

@@ -118,7 +118,7 @@ function VersionPick({
 function Difference({ place, from, to, current }: { place: ConfigurationPlace; from: string; to: string; current: number }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const nameOf = useNames()
+  const name = useNames()(place.componentId, place.configurationId)
   const view = useDifferenceView()
   const isPreview = to === String(current)
   const before = useLoad('configurations.version', { path: { ...place, versionId: from } })
@@ -138,7 +138,7 @@ function Difference({ place, from, to, current }: { place: ConfigurationPlace; f
     mutationFn: () =>
       api.call('configurations.copy', {
         path: { ...place, versionId: from },
-        body: { name: `${nameOf(place.componentId, place.configurationId)}, version ${from}` },
+        body: { name: `${name}, version ${from}` },
       }),
     onSuccess: async ({ id }) => {
       await queries.invalidateQueries({ queryKey: ['components.list'] })

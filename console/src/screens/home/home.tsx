@@ -6,7 +6,7 @@ import type { Job, JudgedFreshness } from '../../../../client/src/operations.ts'
 import { type FailedResult, whyOf } from '../../facts/failure.ts'
 import { isOver, messageOf, progressOf, runTime, secondsOf } from '../../facts/job.ts'
 import { lateBecauseOf } from '../../facts/late-tables.ts'
-import { SCHEDULER, useComponents, useNames } from '../../facts/names.ts'
+import { SCHEDULER, useNames } from '../../facts/names.ts'
 import { LOOKED_AT, useTrouble } from '../../facts/trouble.ts'
 import { count, duration, hourAndMinute, moment, plural, until, zone } from '../../format.ts'
 import { useSeconds } from '../../live.ts'
@@ -92,7 +92,7 @@ function sentenceOf(failing: readonly Job[], late: number, tables: number): stri
   return failing.length === 0 ? `${lateTables}.` : `${lateTables}, and ${failed}`
 }
 
-/** Failures of one kind about one thing are one cause, whatever their sentences say. */
+/** Failures of one kind about one thing are one cause, whatever their messages. */
 const causeOf = (job: Job): string => (job.cause ? `${job.cause.kind} ${job.cause.subject}` : (messageOf(job) ?? 'Unknown'))
 
 const FirstSteps = () => (
@@ -326,10 +326,8 @@ function Next() {
 
 function Changed() {
   const tables = useLoad('tables.list', { query: {} })
-  const components = useComponents()
-  const configured = (components.data ?? []).flatMap(({ id, configurations = [] }) =>
-    id === SCHEDULER ? [] : configurations,
-  ).length
+  const counted = useLoad('configurations.totals').data ?? []
+  const configured = counted.reduce((sum, one) => sum + (one.componentId === SCHEDULER ? 0 : one.configurations), 0)
   return (
     <section className="card" aria-labelledby="changed">
       <header>

@@ -1,9 +1,9 @@
-// What a project does not have yet, and where to begin with it. Each step says why; what exists is not mentioned.
+// What a project does not have yet, and where to begin with it. Each step has its reason; what exists is omitted.
 
 import { Link, type LinkProps } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { OperationName } from '../../../../client/src/client.ts'
-import { useComponents } from '../../facts/names.ts'
+import { type Component, useCatalogue } from '../../facts/names.ts'
 import { useProjectId } from '../../facts/project.ts'
 import { useLoad } from '../../load.tsx'
 import { ActLink } from '../../parts/act-link.tsx'
@@ -29,11 +29,12 @@ const Go = ({ needs, children, ...link }: LinkProps & { readonly needs: Operatio
 /** The next things to do, by what is there; undefined while that is not known. */
 function useSteps(): readonly Step[] | undefined {
   const tables = useLoad('tables.list', { query: {} }).data
-  const components = useComponents().data
+  const counted = useLoad('configurations.totals').data
+  const components = useCatalogue()
   const schedules = useLoad('scheduler.list', { query: {} }).data
   const tested = useLoad('dataTests.tables').data
   const notifications = useLoad('notification.list', { query: {} }).data
-  if (!tables || !components || !schedules || !tested || !notifications) return undefined
+  if (!tables || !counted || components.length === 0 || !schedules || !tested || !notifications) return undefined
   const [first] = tables
   if (!first)
     return [
@@ -54,8 +55,10 @@ function useSteps(): readonly Step[] | undefined {
         ),
       },
     ]
-  const runs = components.some(({ configurations = [], hasRun }) => hasRun && configurations.length > 0)
-  const transforms = components.some(({ type, configurations = [] }) => type === 'transformation' && configurations.length > 0)
+  const isUsed = ({ id, aliases = [] }: Component) =>
+    counted.some(({ componentId }) => componentId === id || aliases.includes(componentId))
+  const runs = components.some((one) => one.hasRun && isUsed(one))
+  const transforms = components.some((one) => one.type === 'transformation' && isUsed(one))
   const steps: readonly (Step & { readonly isDone: boolean })[] = [
     {
       id: 'transform',

@@ -30,7 +30,7 @@ import { AgainstLastGood, useLastGood } from './job-compare.tsx'
 import { dbtNodesOf, JobDbt } from './job-dbt.tsx'
 import { JobLog } from './job-log.tsx'
 import { JobRecording } from './job-recording.tsx'
-import { JobTimeline } from './job-timeline.tsx'
+import { RowTimeline } from './row-timeline.tsx'
 import './jobs.css'
 
 const route = getRouteApi('/jobs/$jobId')
@@ -253,7 +253,7 @@ function Body({ job, nameOfRow }: { job: Job; nameOfRow: NameOfRow }) {
         <RunProgress job={job} />
         {job.component === DATABASE_EXTRACTOR ? <ChangedColumns job={job} /> : null}
         {dbtNodes ? <JobDbt job={job} nodes={dbtNodes} /> : null}
-        <JobTimeline job={job} nameOfRow={nameOfRow} />
+        <RowTimeline job={job} nameOfRow={nameOfRow} />
         <JobLog jobId={job.id} isGoing={!isOver(job.status)} />
       </div>
       <div className="stack-4">

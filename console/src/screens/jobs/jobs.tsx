@@ -1,11 +1,11 @@
-// Jobs, newest first, live. Failed ones say why in the list.
+// Jobs, newest first, live. Failed ones show their reason in the list.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import type { Answer } from '../../../../client/src/client.ts'
 import type { Job } from '../../../../client/src/operations.ts'
 import { isOver } from '../../facts/job.ts'
-import { type Component, useComponents, useNames } from '../../facts/names.ts'
+import { useNames } from '../../facts/names.ts'
 import { plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
@@ -18,7 +18,7 @@ import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
 import { JobTable } from '../../views/job-table.tsx'
-import { JobsTimeline } from './jobs-timeline.tsx'
+import { ProjectTimeline } from './project-timeline.tsx'
 import './jobs.css'
 
 const route = getRouteApi('/jobs')
@@ -73,7 +73,7 @@ export function JobsScreen() {
       <section className="card" aria-label="Jobs">
         <Filters search={search} jobs={jobs} onChange={change} isTimeline={isTimeline} />
         {isTimeline ? (
-          <JobsTimeline filters={queryOf({ ...search, since: undefined })} hours={search.hours} until={search.until} />
+          <ProjectTimeline filters={queryOf({ ...search, since: undefined })} hours={search.hours} until={search.until} />
         ) : (
           <>
             <Loaded query={query} skeleton={<Lines count={8} />}>
@@ -109,18 +109,22 @@ interface FiltersProps {
   readonly search: Search
   readonly jobs: readonly Job[]
   readonly onChange: (next: Partial<Search>) => void
-  /** Its window says since when. */
+  /** Its window sets since when. */
   readonly isTimeline: boolean
 }
 
 function Filters({ search, jobs, onChange, isTimeline }: FiltersProps) {
-  const components = useComponents().data
+  const configurations = useLoad('configurations.browse', { query: { limit: MAX_PLACES + 1 } }).data ?? []
+  const components = useLoad('configurations.totals').data ?? []
   const nameOf = useNames()
   const { status, component, config, since, by, cause } = search
   const seen = (values: readonly (string | undefined)[], chosen: string | undefined) =>
     [...new Set([...values, chosen || undefined])].filter((value) => value !== undefined).toSorted()
   const place = component ? `${component} ${config ?? ''}`.trim() : undefined
-  const places = useMemo(() => placesOf(components ?? [], jobs), [components, jobs])
+  const places = [
+    ...(configurations.length <= MAX_PLACES ? configurations.map(placeOf) : placesOfJobs(jobs, nameOf)),
+    ...components.map(({ componentId }): Option => [componentId, `any of ${nameOf(componentId, null)}`]),
+  ]
   const unknown = component && places.every(([value]) => value !== place) ? nameOf(component, config || null) : undefined
   const isNarrowed = Object.keys(queryOf(search)).length > 0
   return (
@@ -177,15 +181,18 @@ function Filters({ search, jobs, onChange, isTimeline }: FiltersProps) {
 /** A list of more is hard to choose from and slow to draw: then only those of the jobs that are shown. */
 const MAX_PLACES = 300
 
-/** Configurations, and components as a whole. */
-function placesOf(components: readonly Component[], jobs: readonly Job[]): readonly Option[] {
-  const all = components.flatMap(({ id, configurations = [] }) =>
-    configurations.map((one): Option => [`${id} ${one.id}`, one.name]),
-  )
-  const seen = new Set(jobs.map((job) => `${job.component} ${job.config}`))
-  const some = all.length <= MAX_PLACES ? all : all.filter(([value]) => seen.has(value))
-  return [...some, ...components.map(({ id, name }): Option => [id, `any of ${name}`])]
-}
+const placeOf = ({ componentId, configurationId, name }: Answer<'configurations.browse'>[number]): Option => [
+  `${componentId} ${configurationId}`,
+  name,
+]
+
+const placesOfJobs = (jobs: readonly Job[], nameOf: ReturnType<typeof useNames>): readonly Option[] => [
+  ...new Map(
+    jobs.flatMap(({ component, config }) =>
+      config === null ? [] : [[`${component} ${config}`, nameOf(component, config)] as const],
+    ),
+  ),
+]
 
 /** A value and what is shown for it. */
 type Option = readonly [string, string]
@@ -200,7 +207,7 @@ function ChosenJobs({ jobs }: { jobs: readonly Job[] }) {
     mutationFn: async (what: 'rerun' | 'kill') => {
       for (const { id } of what === 'rerun' ? over : going) {
         await api.call(`queue.${what}`, { path: { id } })
-        selection.toggle(id) // when a later one is refused, this one is not asked again
+        selection.toggle(id) // when a later one is refused, this one is not requested again
       }
       return what === 'rerun'
         ? `${plural(over.length, 'job')} started again.`

@@ -11,7 +11,7 @@ import { Status } from '../../parts/status.tsx'
 import { api } from '../../session.ts'
 import { toast } from '../../shell/toast.tsx'
 
-/** No live change tells how far a backup is. */
+/** There is no live change for the progress of a backup. */
 const AGAIN_MS = 2000
 
 const isBusy = ({ backups }: AllBackups): boolean =>
@@ -32,7 +32,8 @@ const State = ({ state }: { state: string }) => {
   return <Status status={status} text={text} />
 }
 
-const NO_PLACE = 'No place for backups is configured. Set MILLRACE_BACKUP_FOLDER or the variables MILLRACE_BACKUP_S3_*.'
+const NO_PLACE =
+  'No location for backups is configured. Set MILLRACE_BACKUP_FOLDER or the environment variables MILLRACE_BACKUP_S3_*.'
 
 export function Backups() {
   const queries = useQueryClient()

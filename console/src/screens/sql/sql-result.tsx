@@ -13,10 +13,9 @@ import { Drawer } from '../../parts/drawer.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { saveAs } from '../../parts/save-as.ts'
-import { Scroll } from '../../parts/scroll.tsx'
 import { api } from '../../session.ts'
 import { FileLink } from '../../views/file-link.tsx'
-import { type Cell, CellDrawer, CellValue } from '../../views/long-cell.tsx'
+import { ResultRows } from '../../views/result-rows.tsx'
 import { type Keep, SaveQuery } from './sql-save.tsx'
 
 export const SHOWN_ROWS = 1000
@@ -30,8 +29,6 @@ export interface SqlResult {
   readonly parameters: SqlQueryBody['parameters'] | undefined
 }
 
-const NUMBERS = /^(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U|FLOAT|DOUBLE|DECIMAL)/
-
 interface GridProps {
   readonly result: SqlResult
   readonly sources: readonly string[]
@@ -42,7 +39,6 @@ export function ResultGrid({ result, sources }: GridProps) {
   const id = useId()
   const [isChart, setChart] = useState(false)
   const [kept, setKept] = useState<Keep>()
-  const [open, setOpen] = useState<Cell>()
   const values = parameters && { parameters }
   const [settings, setSettings] = useState(() => guessedSettings(result))
   const download = useMutation({
@@ -108,36 +104,9 @@ export function ResultGrid({ result, sources }: GridProps) {
           <Chart result={result} settings={settings} label={`${settings.y?.[0] ?? 'values'} by ${settings.x ?? 'row'}`} />
         </div>
       ) : null}
-      <Scroll label="Rows of the result" className={isChart ? 'hidden' : 'rows'}>
-        <table className="data-table">
-          <thead>
-            <tr>
-              {columns.map(({ name, type }) => (
-                <th key={name} className={NUMBERS.test(type) ? 'numeric' : ''}>
-                  <span className="column-name">{name}</span>
-                  <span className="fine mute">{type.toLowerCase()}</span>
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: rows of a result have no other name
-              <tr key={index}>
-                {columns.map(({ name, type }, at) => (
-                  <td key={name} className={NUMBERS.test(type) ? 'numeric' : ''}>
-                    <CellValue cell={{ column: name, value: textOf(row[at]), isCut: false }} onOpen={setOpen} />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-      {open ? <CellDrawer column={open.column} whole={{ text: open.value ?? '' }} onClose={() => setOpen(undefined)} /> : null}
+      <div hidden={isChart}>
+        <ResultRows label="Rows of the result" columns={columns} rows={rows} />
+      </div>
     </section>
   )
 }
-
-const textOf = (value: unknown): string | null =>
-  value === null || value === undefined ? null : typeof value === 'object' ? JSON.stringify(value) : String(value)

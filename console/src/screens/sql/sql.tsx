@@ -7,7 +7,7 @@ import { ApiError } from '../../../../client/src/client.ts'
 import type { Table } from '../../../../client/src/operations.ts'
 import { LazySqlEditor } from '../../editor/lazy.ts'
 import type { SqlTable } from '../../editor/sql-completion.ts'
-import type { Insertion } from '../../editor/sql-editor.tsx'
+import type { Insertion, Selection } from '../../editor/sql-editor.tsx'
 import { formattedSql } from '../../editor/sql-format.ts'
 import { type FullName, fullNamesOf, withFullName } from '../../editor/sql-full-names.ts'
 import { type ParameterType, withLiterals } from '../../editor/sql-parameters.ts'
@@ -40,6 +40,13 @@ const route = getRouteApi('/sql')
 
 const firstRowsOf = (tableId: string): string => `select *\nfrom ${quoted(tableId)}\nlimit 100`
 
+interface RunRequest {
+  /** All of the editor. */
+  readonly text: string
+  /** What is run of it; all by default. */
+  readonly part?: Selection | undefined
+}
+
 export function SqlScreen() {
   const { table, query: queryId, sql: given } = route.useSearch()
   const tabs = useSqlTabs(given ?? (table === undefined ? undefined : firstRowsOf(table)))
@@ -51,14 +58,17 @@ export function SqlScreen() {
   const stop = useRef<AbortController>(null)
   const [startedMs, setStarted] = useState(0)
   const [insertion, setInsertion] = useState<Insertion>()
+  const [selection, setSelection] = useState<Selection>()
+  const [results, setResults] = useState<readonly SqlResult[]>([])
   const run = useMutation({
-    /** One statement after the other; the first that fails ends it. */
-    mutationFn: async (text: string): Promise<readonly SqlResult[]> => {
-      const statements = statementsOf(text)
+    /** One statement after the other, each shown when it has ended; the first that fails is the last. */
+    mutationFn: async ({ text, part = { from: 0, to: text.length } }: RunRequest): Promise<readonly SqlResult[]> => {
+      const statements = statementsOf(text.slice(part.from, part.to)).map((one) => ({ ...one, offset: one.offset + part.from }))
       stop.current = new AbortController()
       const { signal } = stop.current
       setStarted(Date.now())
-      const results: SqlResult[] = []
+      const ended: SqlResult[] = []
+      setResults(ended)
       for (const [index, statement] of statements.entries()) {
         const started = performance.now()
         const values = parameters.sent(statement.sql)
@@ -66,14 +76,15 @@ export function SqlScreen() {
         const result = await api.call('sql.query', { body, signal }).catch((error: unknown) => {
           throw failedStatement(error, statement, statements.length > 1 ? index + 1 : undefined)
         })
-        results.push({
+        ended.push({
           ...(result as Pick<SqlResult, 'columns' | 'rows'>), // described loosely
           sql: statement.sql,
           parameters: values,
           seconds: (performance.now() - started) / 1000,
         })
+        setResults([...ended])
       }
-      return results
+      return ended
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['sql.history'] }),
   })
@@ -82,7 +93,7 @@ export function SqlScreen() {
   const { error } = run
   const mistake = useMemo(
     () =>
-      error instanceof StatementError && error.at !== undefined && run.variables === sql
+      error instanceof StatementError && error.at !== undefined && run.variables?.text === sql
         ? { at: error.at, message: error.message }
         : undefined,
     [error, run.variables, sql],
@@ -91,7 +102,8 @@ export function SqlScreen() {
   const names = useMemo(() => namesOf(tables.data ?? []), [tables.data])
   const sourcesOf = (text: string) => (tables.data ?? []).map(({ id }) => id).filter((id) => text.includes(quoted(id)))
   const make = useMakeTransformation()
-  const start = () => (run.isPending || statementsOf(sql).length === 0 ? undefined : run.mutate(sql))
+  const part = selection && statementsOf(sql.slice(selection.from, selection.to)).length > 0 ? selection : undefined
+  const start = () => (run.isPending || statementsOf(sql).length === 0 ? undefined : run.mutate({ text: sql, part }))
   useKey('Ctrl Enter', 'Run the query', start)
   return (
     <Page
@@ -120,6 +132,7 @@ export function SqlScreen() {
                   tables={names}
                   onChange={edit}
                   onRun={start}
+                  onSelect={setSelection}
                   mistake={mistake}
                   insertion={insertion}
                 />
@@ -159,7 +172,7 @@ export function SqlScreen() {
                 ) : (
                   <button type="button" className="button primary push" onClick={start}>
                     <Icon name="play" />
-                    <span>Run</span>
+                    <span>{part ? 'Run selection' : 'Run'}</span>
                     <kbd>Ctrl Enter</kbd>
                   </button>
                 )}
@@ -169,14 +182,14 @@ export function SqlScreen() {
           {make.error ? <Problem error={make.error} /> : null}
           {run.error && !isStopped ? (
             <>
-              <SqlProblem error={run.error} text={run.variables} />
+              <SqlProblem error={run.error} text={run.variables?.text ?? ''} />
               <FullNames
                 names={fullNamesOf(run.error.message, namesOf(tables.data ?? []))}
                 onUse={(bare, name) => edit(withFullName(sql, bare, name))}
               />
             </>
           ) : null}
-          {(run.data ?? []).map((result, index) => (
+          {results.map((result, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: results have no other name
             <ResultGrid key={index} result={result} sources={sourcesOf(result.sql)} />
           ))}

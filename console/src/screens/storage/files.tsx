@@ -1,13 +1,15 @@
 // Files: what was uploaded and exported, with tags, size and expiry; one is looked into beside the list.
 
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { File as StoredFile } from '../../../../client/src/operations.ts'
-import { bytes, moment, parseTime, plural, until } from '../../format.ts'
-import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { bytes, count, moment, parseTime, plural, until } from '../../format.ts'
+import { Lines, Loaded } from '../../load.tsx'
 import { ActLink } from '../../parts/act-link.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
+import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { FileViewer } from './file-viewer.tsx'
 
@@ -25,8 +27,14 @@ export function FilesScreen() {
   const { q = '', tag, file } = search
   const navigate = useNavigate()
   const open = (id: string | undefined) => void navigate({ to: '/files', search: { ...search, file: id } })
-  const query = useLoad('files.list', { query: { limit: SHOWN, ...(q ? { q } : {}), ...(tag ? { tags: [tag] } : {}) } })
-  const files = query.data ?? []
+  const filter = { ...(q ? { q } : {}), ...(tag ? { tags: [tag] } : {}) }
+  const query = useInfiniteQuery({
+    queryKey: ['files.list', filter],
+    queryFn: ({ pageParam, signal }) => api.call('files.list', { query: { ...filter, limit: SHOWN, offset: pageParam }, signal }),
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => (last.length < SHOWN ? undefined : pages.length * SHOWN),
+  })
+  const files = (query.data?.pages ?? []).flat()
   const size = files.reduce((sum, file) => sum + file.sizeBytes, 0)
   return (
     <Page
@@ -36,7 +44,7 @@ export function FilesScreen() {
         query.data
           ? files.length === 0
             ? 'No files.'
-            : `${files.length === SHOWN ? `The newest ${SHOWN} files` : plural(files.length, 'file')}, ${bytes(size)}.`
+            : `${query.hasNextPage ? `The newest ${count(files.length)} files` : plural(files.length, 'file')}, ${bytes(size)}.`
           : 'Files'
       }
       actions={
@@ -60,11 +68,25 @@ export function FilesScreen() {
           ) : null}
         </div>
         <Loaded query={query} skeleton={<Lines count={8} />}>
-          {(data) =>
-            data.length === 0 ? (
+          {() =>
+            files.length === 0 ? (
               <p className="inset mute">No matching files. Uploads and exports are listed here until they expire.</p>
             ) : (
-              <FileTable files={data} onOpen={open} />
+              <>
+                <FileTable files={files} onOpen={open} />
+                {query.hasNextPage ? (
+                  <div className="inset">
+                    <button
+                      type="button"
+                      className="button"
+                      disabled={query.isFetching}
+                      onClick={() => void query.fetchNextPage()}
+                    >
+                      Show {SHOWN} more
+                    </button>
+                  </div>
+                ) : null}
+              </>
             )
           }
         </Loaded>

@@ -1,32 +1,30 @@
-// Storage: every table of the project, by bucket, filtered by name, column, size and age.
+// Storage: every table of the project, by bucket, filtered by name, column, size and age. Loaded as far as the list was scrolled.
 
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { memo, useMemo, useRef } from 'react'
-import type { Table } from '../../../../client/src/operations.ts'
+import { memo, useEffect, useMemo, useRef } from 'react'
+import type { Answer, Input } from '../../../../client/src/client.ts'
 import { useFavourites } from '../../facts/favourites.ts'
-import { bucketOf } from '../../facts/table-id.ts'
-import { bytes, count, moment, parseTime, plural } from '../../format.ts'
+import { bytes, count, moment, plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ActLink } from '../../parts/act-link.tsx'
 import { Choice } from '../../parts/choice.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { NewBucket } from './new-bucket.tsx'
 import './storage.css'
 
 const route = getRouteApi('/storage')
 
-type Line = { readonly bucket: string; readonly tables: number; readonly tags: readonly string[] } | { readonly table: Table }
-type Sort = 'name' | 'rows' | 'size' | 'changed'
+type Filter = NonNullable<Input<'tables.browse'>['query']>
+type Browsed = Answer<'tables.browse'>[number]
+type Table = NonNullable<Browsed['table']>
+type Line = { readonly bucket: Browsed['bucket'] } | { readonly table: Table }
 
-const COMPARE: Readonly<Record<Exclude<Sort, 'name'>, (a: Table, b: Table) => number>> = {
-  rows: (a, b) => (b.rowsCount ?? 0) - (a.rowsCount ?? 0),
-  size: (a, b) => (b.dataSizeBytes ?? 0) - (a.dataSizeBytes ?? 0),
-  changed: (a, b) => (b.lastChangeDate ?? '').localeCompare(a.lastChangeDate ?? ''),
-}
-
+const PAGE_LINES = 200
 const DAY_MS = 86_400_000
 /** Smallest size in bytes, by what the filter is called in the address. */
 const SIZES: readonly (readonly [string, string, number])[] = [
@@ -34,40 +32,24 @@ const SIZES: readonly (readonly [string, string, number])[] = [
   ['100M', 'over 100 MB', 1e8],
   ['1G', 'over 1 GB', 1e9],
 ]
-/** Whether a table fits, by the days since its last change; undefined when it was never loaded. */
-const AGES: readonly (readonly [string, string, (days: number | undefined) => boolean])[] = [
-  ['1d', 'in the last day', (days) => days !== undefined && days < 1],
-  ['7d', 'in the last 7 days', (days) => days !== undefined && days < 7],
-  ['older', 'longer than 30 days ago', (days) => days !== undefined && days > 30],
-  ['never', 'never', (days) => days === undefined],
+const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString()
+const AGES: readonly (readonly [string, string, () => Filter])[] = [
+  ['1d', 'in the last day', () => ({ changedAfter: daysAgo(1) })],
+  ['7d', 'in the last 7 days', () => ({ changedAfter: daysAgo(7) })],
+  ['older', 'longer than 30 days ago', () => ({ changedBefore: daysAgo(30) })],
+  ['never', 'never', () => ({ neverLoaded: true })],
 ]
 
-/** Answers say more than their description. */
-interface ListedBucket {
-  readonly id: string
-  readonly sharing: string | null
-  readonly isLinkedBucket?: boolean
-}
-
-const tagsOf = (bucket: ListedBucket | undefined): readonly string[] => [
-  ...(bucket?.isLinkedBucket ? ['linked'] : []),
-  ...(bucket?.sharing ? ['shared'] : []),
-]
-
-interface Filter {
-  readonly q: string
-  readonly size: string | undefined
-  readonly age: string | undefined
-}
-
-function matcherOf({ q, size, age }: Filter): (table: Table) => boolean {
-  const asked = q.trim().toLowerCase()
-  const least = SIZES.find(([id]) => id === size)?.[2] ?? 0
-  const fitsAge = AGES.find(([id]) => id === age)?.[2] ?? (() => true)
-  return ({ id, columns = [], dataSizeBytes, lastChangeDate }) =>
-    (id.toLowerCase().includes(asked) || columns.some((name) => name.toLowerCase().includes(asked))) &&
-    (dataSizeBytes ?? 0) >= least &&
-    fitsAge(lastChangeDate === null ? undefined : (Date.now() - parseTime(lastChangeDate).getTime()) / DAY_MS)
+/** The lines that were loaded, and more of them on request. */
+function useLines(filter: Filter, key: readonly unknown[]) {
+  return useInfiniteQuery({
+    queryKey: ['tables.browse', ...key],
+    queryFn: ({ pageParam, signal }) =>
+      api.call('tables.browse', { query: { ...filter, limit: PAGE_LINES, offset: pageParam }, signal }),
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => (last.length < PAGE_LINES ? undefined : pages.length * PAGE_LINES),
+    placeholderData: (before) => before,
+  })
 }
 
 export function StorageScreen() {
@@ -77,24 +59,23 @@ export function StorageScreen() {
   const navigate = useNavigate()
   const change = (next: Partial<typeof search>) =>
     void navigate({ to: '/storage', search: { ...search, ...next }, replace: true })
-  const query = useLoad('tables.list', { query: { include: 'columns' } })
-  const tables = query.data ?? []
-  const total = tables.reduce((sum, table) => sum + (table.dataSizeBytes ?? 0), 0)
-  const buckets = (useLoad('buckets.list', { query: {} }).data ?? []) as readonly ListedBucket[] // described loosely
-  const known = new Set([...buckets.map(({ id }) => id), ...tables.map(({ id }) => bucketOf(id))])
+  const minBytes = SIZES.find(([id]) => id === size)?.[2]
+  const chosen = favourite === undefined ? undefined : favourites
+  const filter: Filter = {
+    ...(q.trim() !== '' && { text: q.trim() }),
+    ...(minBytes !== undefined && { minBytes }),
+    ...AGES.find(([id]) => id === age)?.[2](),
+    ...(chosen && { tableId: chosen.length === 0 ? ['none'] : [...chosen] }),
+    sort: sort as NonNullable<Filter['sort']>, // the choices below
+  }
+  const query = useLines(filter, [q.trim(), size, age, sort, chosen])
+  const lines = useMemo(() => linesOf((query.data?.pages ?? []).flat(), sort === 'name'), [query.data, sort])
+  const totals = useLoad('tables.totals')
   return (
     <Page
       title="Storage"
       crumbs={[{ name: 'Storage' }]}
-      say={
-        query.data
-          ? tables.length === 0
-            ? known.size === 0
-              ? 'No tables yet.'
-              : `No tables yet in ${plural(known.size, 'bucket')}.`
-            : `${plural(tables.length, 'table')} in ${plural(known.size, 'bucket')}, ${bytes(total)}.`
-          : 'Storage'
-      }
+      say={totals.data ? sentenceOf(totals.data) : 'Storage'}
       actions={
         <>
           <NewBucket />
@@ -129,17 +110,15 @@ export function StorageScreen() {
           </label>
         </div>
         <Loaded query={query} skeleton={<Lines count={8} />}>
-          {(all) =>
-            all.length === 0 && known.size === 0 ? (
+          {() =>
+            lines.length === 0 && totals.data?.buckets === 0 ? (
               <NoTables />
             ) : (
               <TableList
-                lines={linesOf(
-                  all.filter(matcherOf({ q, size, age })).filter(({ id }) => favourite === undefined || favourites.includes(id)),
-                  sort as Sort,
-                  size || age || favourite ? [] : buckets.filter(({ id }) => id.toLowerCase().includes(q.trim().toLowerCase())),
-                )}
+                lines={lines}
                 favourites={favourites}
+                filter={[q.trim(), size, age, favourite, sort].join('\n')}
+                onEnd={query.hasNextPage && !query.isFetching ? () => void query.fetchNextPage() : undefined}
               />
             )
           }
@@ -147,6 +126,21 @@ export function StorageScreen() {
       </section>
     </Page>
   )
+}
+
+const sentenceOf = ({ tables, buckets, bytes: size }: Answer<'tables.totals'>): string =>
+  tables > 0
+    ? `${plural(tables, 'table')} in ${plural(buckets, 'bucket')}, ${bytes(size)}.`
+    : buckets > 0
+      ? `No tables yet in ${plural(buckets, 'bucket')}.`
+      : 'No tables yet.'
+
+/** With a line for each bucket before its tables. */
+function linesOf(found: readonly Browsed[], isByBucket: boolean): readonly Line[] {
+  return found.flatMap(({ bucket, table }, index): readonly Line[] => {
+    const isFirst = isByBucket && found[index - 1]?.bucket.id !== bucket.id
+    return [...(isFirst ? [{ bucket }] : []), ...(table ? [{ table }] : [])]
+  })
 }
 
 const NoTables = () => (
@@ -166,22 +160,17 @@ const NoTables = () => (
   </div>
 )
 
-/** `buckets` are shown also when none of their tables was found. */
-function linesOf(found: readonly Table[], sort: Sort, buckets: readonly ListedBucket[]): readonly Line[] {
-  if (sort !== 'name' && COMPARE[sort]) return found.toSorted(COMPARE[sort]).map((table) => ({ table }))
-  const byBucket = Map.groupBy(
-    found.toSorted((a, b) => a.id.localeCompare(b.id)),
-    ({ id }) => bucketOf(id),
-  )
-  const byId = new Map(buckets.map((bucket) => [bucket.id, bucket]))
-  return [...new Set([...byBucket.keys(), ...byId.keys()])].toSorted().flatMap((bucket) => {
-    const list = byBucket.get(bucket) ?? []
-    return [{ bucket, tables: list.length, tags: tagsOf(byId.get(bucket)) }, ...list.map((table) => ({ table }))]
-  })
+interface ListProps {
+  readonly lines: readonly Line[]
+  readonly favourites: readonly string[]
+  /** Another filter or order begins at the top. */
+  readonly filter: string
+  /** Loads more; undefined at the end, or while more is loaded. */
+  readonly onEnd: (() => void) | undefined
 }
 
 /** Only the rows that are seen exist, so ten thousand tables scroll as ten do. */
-function TableList({ lines, favourites }: { lines: readonly Line[]; favourites: readonly string[] }) {
+function TableList({ lines, favourites, filter, onEnd }: ListProps) {
   const frame = useRef<HTMLDivElement>(null)
   const rowHeight = useMemo(
     () => Number.parseInt(getComputedStyle(document.documentElement).getPropertyValue('--row-h'), 10) || 36,
@@ -193,6 +182,13 @@ function TableList({ lines, favourites }: { lines: readonly Line[]; favourites: 
     estimateSize: () => rowHeight,
     overscan: 12,
   })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the filter is not read, its change is what counts
+  useEffect(() => frame.current?.scrollTo(0, 0), [filter])
+  const shown = rows.getVirtualItems()
+  const isAtEnd = (shown.at(-1)?.index ?? 0) >= lines.length - 1
+  useEffect(() => {
+    if (isAtEnd) onEnd?.()
+  }, [isAtEnd, onEnd])
   if (lines.length === 0) return <p className="inset mute">No matching tables.</p>
   return (
     <div className="rows" ref={frame}>
@@ -203,7 +199,7 @@ function TableList({ lines, favourites }: { lines: readonly Line[]; favourites: 
         <span>Last change</span>
       </div>
       <div className="rows-inner" style={{ height: rows.getTotalSize() }}>
-        {rows.getVirtualItems().map(({ index, start }) => (
+        {shown.map(({ index, start }) => (
           <TableLine key={index} line={lines[index]!} top={start} isFavourite={isFavourite(lines[index]!, favourites)} />
         ))}
       </div>
@@ -216,21 +212,20 @@ const isFavourite = (line: Line, favourites: readonly string[]): boolean => 'tab
 /** Drawn once: while the list scrolls only the rows that come are new. */
 const TableLine = memo(function TableLine({ line, top, isFavourite }: { line: Line; top: number; isFavourite: boolean }) {
   const style = { transform: `translateY(${top}px)` }
-  if ('bucket' in line)
+  if ('bucket' in line) {
+    const { id, tables, isLinked, isShared } = line.bucket
     return (
-      <Link className="vrow group" style={style} to="/buckets/$bucketId" params={{ bucketId: line.bucket }}>
+      <Link className="vrow group" style={style} to="/buckets/$bucketId" params={{ bucketId: id }}>
         <span className="flex-row">
           <Icon name="disk" />
-          <span className="clip">{line.bucket}</span>
-          <span className="mute fine">{line.tables === 0 ? 'empty' : plural(line.tables, 'table')}</span>
-          {line.tags.map((tag) => (
-            <span key={tag} className="tag-label">
-              {tag}
-            </span>
-          ))}
+          <span className="clip">{id}</span>
+          <span className="mute fine">{tables === 0 ? 'empty' : plural(tables, 'table')}</span>
+          {isLinked ? <span className="tag-label">linked</span> : null}
+          {isShared ? <span className="tag-label">shared</span> : null}
         </span>
       </Link>
     )
+  }
   const { table } = line
   return (
     <Link className="vrow tables-grid" style={style} to="/storage/$tableId" params={{ tableId: table.id }}>
@@ -247,7 +242,9 @@ const TableLine = memo(function TableLine({ line, top, isFavourite }: { line: Li
         ) : null}
       </span>
       <span className="numeric">{table.rowsCount === null ? <i className="null">unknown</i> : count(table.rowsCount)}</span>
-      <span className="numeric">{bytes(table.dataSizeBytes ?? 0)}</span>
+      <span className="numeric">
+        {table.dataSizeBytes === null ? <i className="null">unknown</i> : bytes(table.dataSizeBytes)}
+      </span>
       <span className="mute clip">{table.lastChangeDate ? moment(table.lastChangeDate) : 'never loaded'}</span>
     </Link>
   )

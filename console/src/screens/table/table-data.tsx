@@ -16,11 +16,12 @@ import { Icon, type IconName } from '../../parts/icon.tsx'
 import { PastTime } from '../../parts/past-time.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { api } from '../../session.ts'
+import { boundedWidth, MAX_WIDTH, MIN_WIDTH, type PlacedCell } from '../../views/grid-cells.tsx'
 import { CellDrawer } from '../../views/long-cell.tsx'
 import { RowDrawer } from './rows/row-drawer.tsx'
 import { type Row, whyFixed } from './rows/row-edit.ts'
 import { TableViews } from './rows/table-views.tsx'
-import { boundedWidth, MAX_WIDTH, MIN_WIDTH, type PlacedCell, TableGrid } from './table-grid.tsx'
+import { TableGrid } from './table-grid.tsx'
 import './table.css'
 
 const route = getRouteApi('/storage/$tableId')
@@ -132,7 +133,7 @@ export function TableData({ table }: { table: Table }) {
   const whole = loaded.every((one) => one !== undefined) ? joined(loaded) : undefined
   const failed = others.find(({ error }) => error)?.error
   const [open, setOpen] = useState<PlacedCell>()
-  /** The key may be among columns that are not seen, and the row elsewhere by now: it is asked for, of the state that is shown. */
+  /** The key may be among columns that are not seen, and the row elsewhere by now: it is requested, of the state that is shown. */
   const openRow = useMutation({
     mutationFn: async ({ row, column: chosen }: PlacedCell) => {
       const key = await api.call('tables.rows', {
@@ -257,6 +258,7 @@ export function TableData({ table }: { table: Table }) {
             </p>
           ) : (
             <TableGrid
+              labels={['Data', 'Rows of the table']}
               columns={visible.map((name) => {
                 const type = loaded[partOf(name)]?.columns.find((one) => one.name === name)?.type ?? ''
                 const profile = profiles.get(name)
@@ -339,7 +341,7 @@ interface OpenCellProps {
   readonly onClose: () => void
 }
 
-/** A cell that the page has cut is asked for alone, from the same state of the table. */
+/** A cell that the page has cut is requested alone, from the same state of the table. */
 function OpenCell({ cell: { column, value, isCut, row }, tableId, inOrder, state, onClose }: OpenCellProps) {
   const { timestamp: _, ...rest } = inOrder
   const query = { ...rest, state, offset: row, limit: 1, columns: [column], cellChars: WHOLE_CELL_CHARS }

@@ -5,8 +5,7 @@ import type { TriedScript } from '../../../../../client/src/operations.ts'
 import { count, duration, plural } from '../../../format.ts'
 import { Icon } from '../../../parts/icon.tsx'
 import { ListTable } from '../../../parts/list-table.tsx'
-import { Scroll } from '../../../parts/scroll.tsx'
-import { type Cell, CellDrawer, CellValue } from '../../../views/long-cell.tsx'
+import { ResultRows } from '../../../views/result-rows.tsx'
 import './transformation.css'
 
 type Step = TriedScript['steps'][number]
@@ -103,7 +102,6 @@ function rowsWords({ rows, changedRows, sample, isCut }: Step): string {
 }
 
 function Sample({ step }: { step: Step }) {
-  const [open, setOpen] = useState<Cell>()
   const { columns, sample, isCut, code, statement, table } = step
   const name = table ?? `statement ${statement} of ${code}`
   return (
@@ -112,39 +110,7 @@ function Sample({ step }: { step: Step }) {
         Rows of <b>{name}</b>
         {sample.length === 0 ? ': none.' : isCut ? `: the first ${count(sample.length)}.` : `: ${count(sample.length)}.`}
       </p>
-      <Scroll label={`Rows of ${name}`} className="rows trial-rows">
-        <table className="data-table">
-          <thead>
-            <tr>
-              {columns.map(({ name: column, type }) => (
-                <th key={column}>
-                  <span className="column-name">{column}</span>
-                  <span className="fine mute">{type.toLowerCase()}</span>
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {sample.map((row, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: rows of a sample have no other name
-              <tr key={index}>
-                {columns.map(({ name: column }, at) => {
-                  const value = row[at]
-                  return (
-                    <td key={column}>
-                      <CellValue
-                        cell={{ column, value: value === null || value === undefined ? null : String(value), isCut: false }}
-                        onOpen={setOpen}
-                      />
-                    </td>
-                  )
-                })}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-      {open ? <CellDrawer column={open.column} whole={{ text: open.value ?? '' }} onClose={() => setOpen(undefined)} /> : null}
+      <ResultRows label={`Rows of ${name}`} className="trial-rows" columns={columns} rows={sample} />
     </div>
   )
 }

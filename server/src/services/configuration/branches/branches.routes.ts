@@ -59,7 +59,7 @@ export function branchesRoutes({ branches, createJob, checkMerge, changes }: Bra
     app.post(
       BRANCHES,
       {
-        config: config('create', 'Create a branch with a copy of every configuration, as a job', 'canManageDevBranches'),
+        config: config('create', 'Create a branch with a copy of every configuration (storage job)', 'canManageDevBranches'),
         schema: {
           body: Type.Object({
             name: Name,
@@ -101,7 +101,7 @@ export function branchesRoutes({ branches, createJob, checkMerge, changes }: Bra
     app.delete(
       `${BRANCHES}/:branchId`,
       {
-        config: config('delete', 'Delete a branch and everything in it, as a job', 'canManageDevBranches'),
+        config: config('delete', 'Delete a branch with its contents (storage job)', 'canManageDevBranches'),
         schema: { params: ById, response: { 202: JobView } },
       },
       async (req, reply) => {
@@ -119,7 +119,7 @@ export function branchesRoutes({ branches, createJob, checkMerge, changes }: Bra
     app.get(
       `${BRANCHES}/:branchId/changes`,
       {
-        config: config('changes', 'What the branch changed, and what a merge would stumble over', 'branchRead'),
+        config: config('changes', 'Changes of a branch, and conflicts of a merge', 'branchRead'),
         schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) => {
@@ -131,7 +131,11 @@ export function branchesRoutes({ branches, createJob, checkMerge, changes }: Bra
     app.post(
       `${BRANCHES}/:branchId/merge`,
       {
-        config: config('merge', 'Merge the configurations of a branch into the default branch, as a job', 'canManageDevBranches'),
+        config: config(
+          'merge',
+          'Merge the configurations of a branch into the default branch (storage job)',
+          'canManageDevBranches',
+        ),
         schema: { params: ById, response: { 202: JobView } },
       },
       async (req, reply) => {

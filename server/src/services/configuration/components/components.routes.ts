@@ -25,9 +25,9 @@ export interface ComponentsRoutesDeps {
 }
 
 const ListQuery = Type.Object({
-  include: Type.Optional(Type.String({ description: 'Comma list of configuration, rows, state.' })),
+  include: Type.Optional(Type.String({ description: 'What to include, separated by commas: configuration, rows, state.' })),
   componentType: optionalText('Only components of this type, for example `extractor`.'),
-  isDeleted: optionalFlag('True: deleted configurations in place of the others.'),
+  isDeleted: optionalFlag('True: only deleted configurations.'),
 })
 
 export function componentsRoutes({ components, configurationsOf }: ComponentsRoutesDeps): FastifyPluginAsyncTypebox {
@@ -35,7 +35,7 @@ export function componentsRoutes({ components, configurationsOf }: ComponentsRou
     app.get(
       '/v2/storage/components',
       {
-        config: { operation: 'components.list', summary: 'Components that have configurations, with them', needs: 'component' },
+        config: { operation: 'components.list', summary: 'List components with their configurations', needs: 'component' },
         schema: {
           querystring: ListQuery,
           response: {

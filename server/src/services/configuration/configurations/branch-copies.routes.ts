@@ -26,8 +26,8 @@ const Side = Type.Union([VersionView, Type.Null()])
 const ThreeSidesView = Type.Object({ base: Side, ours: VersionView, theirs: Side })
 const RebaseBody = Type.Object({
   ...ConfigurationBody.properties,
-  version: Type.Integer({ minimum: 1, description: 'The version of the default branch that the configuration is based on now.' }),
-  rows: Type.Optional(Type.Unknown({ description: 'The rows after the rebase; those of the branch when left out.' })),
+  version: Type.Integer({ minimum: 1, description: 'The version of the default branch that the configuration is based on.' }),
+  rows: Type.Optional(Type.Unknown({ description: 'Rows after the rebase; those of the branch if omitted.' })),
 })
 
 const config = (operation: string, summary: string) =>
@@ -44,7 +44,7 @@ export function branchCopiesRoutes(copies: BranchCopies, reader: Reader): Fastif
     app.post(
       `${CONFIG}/reset-to-default`,
       {
-        config: { ...config('reset', 'Make a configuration of a branch as it is in the default branch'), headers: IF_MATCH },
+        config: { ...config('reset', 'Reset a configuration of a branch to that of the default branch'), headers: IF_MATCH },
         schema: { params: InConfiguration, response: { 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -57,7 +57,7 @@ export function branchCopiesRoutes(copies: BranchCopies, reader: Reader): Fastif
     app.get(
       `${CONFIG}/diff`,
       {
-        config: config('diff', 'A configuration where the branch started, in the branch, and in the default branch'),
+        config: config('diff', 'Compare a configuration: at the start of the branch, in the branch, and in the default branch'),
         schema: { params: InConfiguration, response: { 200: ThreeSidesView } },
       },
       async (req, reply) => {
@@ -69,7 +69,7 @@ export function branchCopiesRoutes(copies: BranchCopies, reader: Reader): Fastif
     app.get(
       `${ROW}/diff`,
       {
-        config: config('diffRow', 'The same for one row'),
+        config: config('diffRow', 'Rebase one row'),
         schema: { params: InRow, response: { 200: ThreeSidesView } },
       },
       async (req, reply) => {
@@ -82,7 +82,7 @@ export function branchCopiesRoutes(copies: BranchCopies, reader: Reader): Fastif
       `${CONFIG}/rebase`,
       {
         config: {
-          ...config('rebase', 'Start from a newer version of the default branch, with the contents given'),
+          ...config('rebase', 'Rebase: adopt a newer version of the default branch, with the given contents'),
           headers: IF_MATCH,
         },
         bodyLimit: BODY_LIMIT,

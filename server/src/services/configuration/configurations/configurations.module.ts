@@ -16,6 +16,7 @@ import { mayUse, usableComponent } from './access.ts'
 import { branchCopiesRoutes } from './branch-copies.routes.ts'
 import { createBranchCopies } from './branch-copies.ts'
 import { createBranchMerging } from './branch-merging.ts'
+import { configurationBrowseRoutes } from './browse.routes.ts'
 import { configurationsRoutes } from './configurations.routes.ts'
 import { type ContentRules, createConfigurations } from './configurations.ts'
 import { listContents } from './contents.ts'
@@ -85,6 +86,7 @@ export function createConfigurationsModule({ core, components, encryption, branc
     routes: [
       migrationRoutes(migrate),
       configurationsRoutes({ configurations, versions, dryRuns, reader }),
+      configurationBrowseRoutes({ db, components }),
       rowsRoutes({ rows, versions, reader, dryRuns }),
       validationRoutes(validation),
       configurationMetadataRoutes(createConfigurationMetadata(deps)),

@@ -71,7 +71,7 @@ export function configurationsRoutes({
         schema: {
           params: InComponent,
           querystring: Type.Object({
-            isDeleted: optionalFlag('True: deleted configurations in place of the others.'),
+            isDeleted: optionalFlag('True: only deleted configurations.'),
             ...PAGE_PARAMETERS,
           }),
           response: { 200: Type.Array(ConfigurationView) },
@@ -117,7 +117,7 @@ export function configurationsRoutes({
     app.put(
       CONFIG,
       {
-        config: { ...config('update', 'Change a configuration; what differs makes one new version'), headers: IF_MATCH },
+        config: { ...config('update', 'Change a configuration; a difference creates a new version'), headers: IF_MATCH },
         bodyLimit: BODY_LIMIT,
         schema: { params: InConfiguration, body: ConfigurationBody, response: { 200: ConfigurationView } },
       },
@@ -133,7 +133,7 @@ export function configurationsRoutes({
     app.put(
       `${CONFIG}/state`,
       {
-        config: { ...config('setState', 'Set the state of a configuration, without a new version'), headers: IF_MATCH },
+        config: { ...config('setState', 'Set the state of a configuration; creates no version'), headers: IF_MATCH },
         bodyLimit: BODY_LIMIT,
         schema: { params: InConfiguration, body: StateBody, response: { 200: ConfigurationView } },
       },
@@ -152,7 +152,10 @@ export function configurationsRoutes({
     app.delete(
       CONFIG,
       {
-        config: { ...config('delete', 'Move a configuration to the trash; from there, delete it for good'), headers: IF_MATCH },
+        config: {
+          ...config('delete', 'Move a configuration to the trash, or delete it from the trash permanently'),
+          headers: IF_MATCH,
+        },
         schema: {
           params: InConfiguration,
           querystring: Type.Object({ dryRun: DryRun }),
@@ -171,7 +174,7 @@ export function configurationsRoutes({
     app.post(
       `${CONFIG}/restore`,
       {
-        config: { ...config('restore', 'Take a configuration out of the trash'), headers: IF_MATCH },
+        config: { ...config('restore', 'Restore a configuration from the trash'), headers: IF_MATCH },
         schema: { params: InConfiguration, response: { 200: ConfigurationView } },
       },
       async (req, reply) => {
@@ -217,7 +220,7 @@ export function configurationsRoutes({
       `${CONFIG}/versions/:versionId/rollback`,
       {
         config: {
-          ...config('rollBack', 'Make a new version that is like an old one, rows included; the state stays as it is'),
+          ...config('rollBack', 'Roll a configuration back to a version, with its rows; creates a version; the state stays'),
           headers: IF_MATCH,
         },
         schema: {
@@ -245,7 +248,7 @@ export function configurationsRoutes({
     app.post(
       `${CONFIG}/versions/:versionId/create`,
       {
-        config: config('copy', 'Make a new configuration from a version'),
+        config: config('copy', 'Create a configuration from a version'),
         schema: { params: OfVersion, body: CopyBody, response: { 201: Type.Object({ id: Type.String() }) } },
       },
       async (req, reply) => {

@@ -455,7 +455,7 @@ test('bad bodies are refused with a sentence', async () => {
   )
   await refused('POST', C, { json: { name: 'n', isDisabled: 'maybe' } }, 400, 'storage.components.validation', /isDisabled/)
   await refused('POST', `${C}/${id}/rows`, { json: { rowId: 'a/b' } }, 400, 'storage.componentsRows.validation')
-  await refused('POST', `${C}/${id}/rows`, { json: { configuration: [1] } }, 400, 'validation.invalidConfigurationFormat')
+  await refused('POST', `${C}/${id}/rows`, { json: { configuration: 1 } }, 400, 'validation.invalidConfigurationFormat')
 })
 
 test('what is not there is not found', async () => {

@@ -65,7 +65,7 @@ export function readConfigurationInput(body: CheckedBody, exact: ExactMember): C
 }
 
 export const readRowInput = (body: CheckedBody, exact: ExactMember): RowInput => ({
-  ...readCommon(body, exact, 'storage.componentsRows.validation'),
+  ...readCommon(body, exact, 'storage.componentsRows.validation', 'objectOrList'),
   ...readId(exact('rowId'), 'rowId', 'storage.componentsRows.validation'),
 })
 
@@ -92,6 +92,7 @@ function readRows(text: string): NonNullable<RebaseInput['rows']> {
       checked,
       (name) => (name === 'configuration' ? exact(name) : undefined),
       'storage.components.validation',
+      'objectOrList',
     )
     return {
       id: rowId,
@@ -105,7 +106,12 @@ function readRows(text: string): NonNullable<RebaseInput['rows']> {
   return rows
 }
 
-function readCommon(body: CheckedBody, exact: ExactMember, code: ErrorCode): Omit<RowInput, 'rowId'> {
+function readCommon(
+  body: CheckedBody,
+  exact: ExactMember,
+  code: ErrorCode,
+  allowed: 'object' | 'objectOrList' = 'object',
+): Omit<RowInput, 'rowId'> {
   const configuration = exact('configuration')
   const state = exact('state')
   return {
@@ -114,7 +120,7 @@ function readCommon(body: CheckedBody, exact: ExactMember, code: ErrorCode): Omi
     ...text('changeDescription', body.changeDescription, code),
     ...(typeof body.isDisabled === 'boolean' && { isDisabled: body.isDisabled }),
     ...(configuration !== undefined && {
-      configuration: withoutRunMembers(readObject(configuration, 'validation.invalidConfigurationFormat')),
+      configuration: withoutRunMembers(readObject(configuration, 'validation.invalidConfigurationFormat', allowed)),
     }),
     ...(state !== undefined && { state: readObject(state, 'validation.invalidStateFormat') }),
   }
@@ -132,8 +138,11 @@ function text(
   return { [field]: value.toWellFormed() }
 }
 
-/** The text of an object. PHP writes an empty object as `[]`, so that list means `{}`. */
-export function readObject(given: string, code: ErrorCode): JsonInput {
+/**
+ * The text of an object. PHP writes an empty object as `[]`, so that list means `{}`. Rows keep a list as well, as drafts that a run
+ * refuses (corrections-2, A1).
+ */
+export function readObject(given: string, code: ErrorCode, allowed: 'object' | 'objectOrList' = 'object'): JsonInput {
   if (given.trim() === '') throw new PlatformError(code, { reason: 'This value should not be blank.' })
   if (given.length > MAX_JSON_BYTES || Buffer.byteLength(given) > MAX_JSON_BYTES) {
     throw new PlatformError('storage.components.tooLarge', { limit: MAX_JSON_BYTES })
@@ -144,7 +153,8 @@ export function readObject(given: string, code: ErrorCode): JsonInput {
     throw new PlatformError(code, { reason })
   }
   if (Array.isArray(read.value) && read.value.length === 0) return { text: '{}', value: {} }
-  if (read.kind !== 'object') throw new PlatformError(code, { reason: `This value should be a JSON object, not ${read.kind}.` })
+  if (read.kind !== 'object' && !(read.kind === 'array' && allowed === 'objectOrList'))
+    throw new PlatformError(code, { reason: `This value should be a JSON object, not ${read.kind}.` })
   return { text: given.trim(), value: read.value }
 }
 
@@ -152,7 +162,7 @@ export function readObject(given: string, code: ErrorCode): JsonInput {
 const RUN_MEMBERS = ['image_parameters', 'action'] as const
 
 function withoutRunMembers(given: JsonInput): JsonInput {
-  const value = given.value as Readonly<Record<string, unknown>> // readObject takes objects only
+  const value = given.value as Readonly<Record<string, unknown>> // readObject takes objects and lists only
   if (!RUN_MEMBERS.some((name) => Object.hasOwn(value, name))) return given
   const kept = [...membersOf(given.text)].filter(([name]) => !RUN_MEMBERS.some((member) => member === name))
   const text = `{${kept.map(([name, slice]) => `${JSON.stringify(name)}:${slice}`).join(',')}}`

@@ -15,7 +15,7 @@ const OneItem = Type.Object({ componentId: ComponentId, configurationId: Configu
 
 const SearchQuery = Type.Object(
   {
-    idComponent: optionalText('Only configurations of this component; another name of componentId.'),
+    idComponent: optionalText('Only configurations of this component; alias of componentId.'),
     componentId: optionalText('Only configurations of this component.'),
     configurationId: optionalText('Only this configuration.'),
     metadataKeys: Type.Optional(
@@ -101,7 +101,7 @@ export function configurationMetadataRoutes(metadata: ConfigurationMetadata): Fa
       {
         config: {
           operation: 'search.configurations',
-          summary: 'Find configurations by metadata',
+          summary: 'Search configurations by metadata',
           needs: 'component',
           branch: 'required',
           readEvent: (req) => searchedEvent(req.query as Type.Static<typeof SearchQuery>), // by the schema below

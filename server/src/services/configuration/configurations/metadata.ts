@@ -67,7 +67,7 @@ export function createConfigurationMetadata({
   const remove: ConfigurationMetadata['remove'] = async (caller, componentId, configurationId, metadataId) => {
     const component = usableComponent(components, caller.actor, componentId)
     if (!caller.branch.isDefault) {
-      throw new PlatformError('notImplemented', { what: 'Delete metadata is not implemented for development branch' })
+      throw new PlatformError('notImplemented', {}, { text: 'Delete metadata is not implemented for development branch' })
     }
     await inTransaction(async (trx) => {
       const owner = existing(await lockConfiguration(trx, addressOf(caller, component, configurationId)), configurationId)

@@ -33,11 +33,11 @@ export function migrationRoutes(migrate: Migrate): FastifyPluginAsyncTypebox {
       {
         config: {
           operation: 'encryption.migrateConfiguration',
-          summary: 'Move a configuration with its secrets into another project of the stack',
+          summary: 'Copy a configuration with its secrets into another project of the stack',
           needs: 'nothing', // both tokens are in the body
         },
         schema: {
-          querystring: Type.Object({ 'dry-run': optionalFlag('True: check everything and change nothing.') }),
+          querystring: Type.Object({ 'dry-run': optionalFlag('True: dry run; changes nothing.') }),
           body: Body,
           response: { 200: Answer },
         },

@@ -5,6 +5,7 @@
 
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
 import { type Page, picked } from '../../../http/page.ts'
+import { createWeightedCache, type JsonAnswer, jsonAnswer } from '../../../http/weighted-cache.ts'
 import {
   addressOf,
   type Caller,
@@ -27,7 +28,6 @@ import {
 import { type ConfigurationRecord, inOrder, type RowRecord } from './records/records.ts'
 import { findRow, listRows, listRowsAt, listRowsOf } from './records/rows.store.ts'
 import { configurationText, listOf, rowText } from './views.ts'
-import { createWeightedCache, type JsonAnswer, jsonAnswer } from './weighted-cache.ts'
 
 const MAX_CHARS = 64 * 2 ** 20
 const MAX_LIST_BYTES = 16 * 2 ** 20

@@ -5,9 +5,9 @@ import { Type } from 'typebox'
 import { ComponentId, ConfigurationId, Offset, optionalFlag, optionalText, RowId, VersionId } from '../../../http/parameters.ts'
 import { CreatorToken, Timestamp } from '../../../http/record-schemas.ts'
 import { sendJson } from '../../../http/send-json.ts'
+import type { JsonAnswer } from '../../../http/weighted-cache.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { type Caller, type ExpectedVersion, versionNotFound } from './access.ts'
-import type { JsonAnswer } from './weighted-cache.ts'
 
 export const CONFIGS = '/v2/storage/components/:componentId/configs'
 export const CONFIG = `${CONFIGS}/:configurationId`
@@ -34,19 +34,17 @@ export const OfRowVersion = Type.Object({
 
 export const ChangeDescription = optionalText('Reason of this change; shown in the list of versions.')
 const Description = optionalText('Free text.')
-const Name = Type.String({ minLength: 1, description: 'Name for people.' })
-const Json = Type.Optional(
-  Type.Unknown({ description: 'An object, or a string that holds one as JSON. Kept exactly as it is sent.' }),
-)
+const Name = Type.String({ minLength: 1, description: 'Display name.' })
+const Json = Type.Optional(Type.Unknown({ description: 'An object, or its JSON as a string. Stored exactly as it is sent.' }))
 
 const common = {
   description: Description,
   configuration: Json,
   state: Json,
   changeDescription: ChangeDescription,
-  isDisabled: optionalFlag('True: jobs leave it out.'),
+  isDisabled: optionalFlag('True: jobs skip it.'),
 }
-const Id = Type.Optional(Type.Unknown({ description: 'Letters, digits, dots, dashes, underscores; made for you when left out.' }))
+const Id = Type.Optional(Type.Unknown({ description: 'Letters, digits, dots, dashes, underscores; generated if omitted.' }))
 
 export const NewConfigurationBody = Type.Object({ name: Name, configurationId: Id, ...common })
 export const ConfigurationBody = Type.Object({
@@ -54,7 +52,7 @@ export const ConfigurationBody = Type.Object({
   ...common,
   rowsSortOrder: Type.Optional(Type.Unknown({ description: 'Every row id once, in the new order.' })),
 })
-export const RowBody = Type.Object({ rowId: Id, name: optionalText('Name for people.'), ...common })
+export const RowBody = Type.Object({ rowId: Id, name: optionalText('Display name.'), ...common })
 export const StateBody = Type.Object({ state: Json }, { additionalProperties: false })
 export const ChangeBody = Type.Object({ changeDescription: ChangeDescription })
 /** The copy is made in the branch of the address: a branch in the body would be ignored, so it is refused. */
@@ -112,7 +110,7 @@ export const VersionView = Type.Object(
     changeDescription: Type.String(),
     isDeleted: Type.Boolean(),
     name: Type.String(),
-    description: Type.Optional(Type.String({ description: 'Left out of lists whose `include` names other members.' })),
+    description: Type.Optional(Type.String({ description: 'Omitted in lists whose `include` names other fields.' })),
     isDisabled: Type.Boolean(),
     versionIdentifier: Type.String(),
     configuration: Type.Optional(Stored),
@@ -129,10 +127,10 @@ export const PageQuery = Type.Object({
   include: Type.Optional(
     Type.String({
       description:
-        'Comma list; `configuration` adds the configuration itself. A list that names members without `description` has none.',
+        'Fields separated by commas; `configuration` includes the configuration. A list without `description` omits the description.',
     }),
   ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'At most this many; all by default.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'Maximum number of items; all by default.' })),
   offset: Offset,
 })
 
@@ -146,7 +144,7 @@ export function versionOf(text: string): number {
 }
 
 export const IF_MATCH = {
-  'If-Match': 'A version such as `"7"`: change that version, or answer 409 when it is no longer the current one.',
+  'If-Match': 'A version such as `"7"`: the change is refused with 409 if this is not the current version.',
 }
 
 /** `If-Match: "7"`: change version 7 or nothing. */

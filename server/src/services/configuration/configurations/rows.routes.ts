@@ -66,7 +66,7 @@ export function rowsRoutes({ rows, versions, reader, dryRuns }: RowsRoutesDeps):
     app.get(
       ROWS,
       {
-        config: config('list', 'List rows in the order they run'),
+        config: config('list', 'List rows in the order in which they run'),
         schema: { params: InConfiguration, response: { 200: Type.Array(RowView) } },
       },
       async (req, reply) => {
@@ -121,7 +121,7 @@ export function rowsRoutes({ rows, versions, reader, dryRuns }: RowsRoutesDeps):
     app.put(
       `${ROW}/state`,
       {
-        config: { ...config('setState', 'Set the state of a row, without a new version'), headers: IF_MATCH },
+        config: { ...config('setState', 'Set the state of a row; creates no version'), headers: IF_MATCH },
         bodyLimit: BODY_LIMIT,
         schema: { params: InRow, body: StateBody, response: { 200: RowView } },
       },
@@ -155,7 +155,10 @@ export function rowsRoutes({ rows, versions, reader, dryRuns }: RowsRoutesDeps):
     app.get(
       `${ROW}/effective`,
       {
-        config: config('effective', 'What the row runs with: root and row merged, each value with its origin, secrets hidden'),
+        config: config(
+          'effective',
+          'Effective configuration of a row: root and row merged, each value with its origin, secrets hidden',
+        ),
         schema: {
           params: InRow,
           response: {
@@ -204,7 +207,7 @@ export function rowsRoutes({ rows, versions, reader, dryRuns }: RowsRoutesDeps):
     app.post(
       `${ROW}/versions/:versionId/rollback`,
       {
-        config: { ...config('rollBack', 'Make a row as it was in an old version; its state stays as it is'), headers: IF_MATCH },
+        config: { ...config('rollBack', 'Roll a row back to a version; its state stays'), headers: IF_MATCH },
         schema: {
           params: OfRowVersion,
           querystring: Type.Object({ dryRun: DryRun }),

@@ -7,7 +7,7 @@ import { Nullable, optionalFlag } from '../../../http/parameters.ts'
 import { BODY_LIMIT, CONFIG, CONFIGS, callerOf, InComponent, InConfiguration } from './route-shapes.ts'
 import type { Validation, ValidationAnswer } from './validation.ts'
 
-const Content = Type.Optional(Type.Unknown({ description: 'The configuration: an object, or a string that holds one as JSON.' }))
+const Content = Type.Optional(Type.Unknown({ description: 'The configuration: an object, or its JSON as a string.' }))
 const Answer = Type.Unsafe<ValidationAnswer>(
   Type.Object(
     {
@@ -17,8 +17,8 @@ const Answer = Type.Unsafe<ValidationAnswer>(
           level: Type.String({ description: 'error or warning.' }),
           pointer: Type.String({ description: 'JSON pointer to the value, from the root of the configuration or the row.' }),
           message: Type.String(),
-          rule: Type.String({ description: 'The check that reports it: json, schema, mapping, flow or schedule.' }),
-          rowId: Nullable(Type.String({ description: 'Row that it is about; null for the configuration itself.' })),
+          rule: Type.String({ description: 'Check that reports the problem: json, schema, mapping, flow or schedule.' }),
+          rowId: Nullable(Type.String({ description: 'Row with the problem; null for the configuration itself.' })),
         }),
       ),
     },
@@ -33,11 +33,11 @@ export function validationRoutes(validation: Validation): FastifyPluginAsyncType
     app.post(
       `${CONFIGS}/validate`,
       {
-        config: config('configurations.validate', 'All that is wrong with a configuration or a row, without saving it'),
+        config: config('configurations.validate', 'Validate a configuration or a row without saving it; lists every problem'),
         bodyLimit: BODY_LIMIT,
         schema: {
           params: InComponent,
-          body: Type.Object({ configuration: Content, isRow: optionalFlag('True: it is the configuration of a row.') }),
+          body: Type.Object({ configuration: Content, isRow: optionalFlag('True: the configuration of a row.') }),
           response: { 200: Answer },
         },
       },
@@ -50,7 +50,7 @@ export function validationRoutes(validation: Validation): FastifyPluginAsyncType
     app.post(
       `${CONFIG}/validate`,
       {
-        config: config('configurations.validateSaved', 'All that is wrong with a saved configuration and its rows'),
+        config: config('configurations.validateSaved', 'Validate a saved configuration and its rows; lists every problem'),
         bodyLimit: BODY_LIMIT,
         schema: { params: InConfiguration, body: Type.Object({ configuration: Content }), response: { 200: Answer } },
       },

@@ -20,10 +20,10 @@ const PLACE = '/v2/storage/merge-request'
 const SETTINGS = '/v2/storage/merge-request-settings'
 const ById = Type.Object({ id: numberedId('merge request') })
 const branch = (description: string) => Type.Integer({ minimum: 1, description })
-const title = { minLength: 1, maxLength: 255, description: 'Title for people.' }
+const title = { minLength: 1, maxLength: 255, description: 'Title.' }
 const fields = {
   title: Type.Optional(Type.String(title)),
-  description: Type.Optional(Type.String({ maxLength: 65_536, description: 'What the change is for.' })),
+  description: Type.Optional(Type.String({ maxLength: 65_536, description: 'Description of the change.' })),
   externalId: Type.Optional(
     Type.Union([Type.String({ maxLength: 255 }), Type.Null()], {
       description: 'Id in another system, such as a ticket. Null removes it.',
@@ -31,7 +31,7 @@ const fields = {
   ),
   autoMergeStrategy: Type.Optional(
     Type.Union([Type.Literal('immediately'), Type.Literal('scheduled'), Type.Literal('none')], {
-      description: 'When it is merged by itself once approved; `none` by default.',
+      description: 'Automatic merge after the approval; `none` by default.',
     }),
   ),
   autoMergeAt: Type.Optional(
@@ -50,7 +50,7 @@ const View = Type.Object(
 const Settings = Type.Object({
   requiredApprovals: Type.Union([Type.Integer({ minimum: 1, maximum: MAX_REQUIRED_APPROVALS }), Type.Null()], {
     description:
-      'How many others must approve, and branches are merged by approved requests only. Null: requests need two, or one where the project has no second person who may approve, and a branch may also be merged directly.',
+      'Required number of approvals; branches can then be merged by approved requests only. Null: two approvals, or one if no second user of the project can approve, and a branch can also be merged directly.',
   }),
 })
 const config = (operation: string, summary: string, needs: Needs) =>
@@ -71,13 +71,13 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
     app.post(
       PLACE,
       {
-        config: config('create', 'Ask for a branch to be merged', 'canManageDevBranches'),
+        config: config('create', 'Create a merge request', 'canManageDevBranches'),
         schema: {
           body: Type.Object({
             ...fields,
             title: Type.String(title),
-            branchFromId: branch('Branch that holds the change.'),
-            branchIntoId: branch('Branch that gets it; the default branch.'),
+            branchFromId: branch('Branch with the changes.'),
+            branchIntoId: branch('Target branch: the default branch.'),
           }),
           response: { 201: View },
         },
@@ -127,7 +127,9 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
             params: ById,
             body: Type.Optional(
               Type.Object({
-                reason: Type.Optional(Type.String({ maxLength: 1000, description: 'Why; kept in the log of the request.' })),
+                reason: Type.Optional(
+                  Type.String({ maxLength: 1000, description: 'Reason, recorded in the log of the request.' }),
+                ),
               }),
             ),
             response: { 200: View },
@@ -153,7 +155,7 @@ export function mergeRequestsRoutes({ mergeRequests, merging }: MergeRequestsRou
     app.put(
       `${PLACE}/:id/merge`,
       {
-        config: config('merge', 'Merge an approved request, as a job', 'canManageDevBranches'),
+        config: config('merge', 'Merge an approved request (storage job)', 'canManageDevBranches'),
         schema: { params: ById, response: { 202: JobView } },
       },
       async (req, reply) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { newMember, newStackAdmin } from '../../../../../tests/support/clients/person-client.ts'
+import { masterActor } from '../../../../../tests/support/master-actor.ts'
 import {
   type Answer,
   type RequestOptions,
@@ -10,6 +11,7 @@ import {
   type TestStack,
 } from '../../../../../tests/support/test-stack.ts'
 import { move } from './merge-request-states.ts'
+import { mustManage } from './merge-requests.ts'
 
 const CONFIGS = 'components/keboola.ex-generic-v2/configs'
 
@@ -26,6 +28,19 @@ interface MergeRequest {
 }
 
 const startProject = shareTestStack()
+
+test('merge requests are of tokens that manage branches, and never of those that only propose', () => {
+  const master = masterActor(1)
+  const limited = { ...master, isMasterToken: false, canManageDevBranches: false }
+  mustManage(master)
+  mustManage({ ...limited, canManageDevBranches: true })
+  for (const actor of [
+    limited,
+    { ...master, onlyProposes: true },
+    { ...limited, canManageDevBranches: true, onlyProposes: true },
+  ])
+    assert.throws(() => mustManage(actor), { code: 'accessDenied' })
+})
 
 async function start(project?: TestStack) {
   const stack = project ?? (await startProject())

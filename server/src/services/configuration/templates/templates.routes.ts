@@ -40,18 +40,18 @@ const Steps = Type.Array(
       Type.Array(
         Type.Object({
           id: Type.String({ maxLength: 100, description: 'Id of the input.' }),
-          value: Type.Optional(Type.Unknown({ description: 'Its value, of the type that the input has.' })),
+          value: Type.Optional(Type.Unknown({ description: 'Value of the type of the input.' })),
         }),
-        { maxItems: 200, description: 'What was filled in.' },
+        { maxItems: 200, description: 'Inputs.' },
       ),
     ),
   }),
-  { maxItems: 200, description: 'The steps that are filled in; the others are left out.' },
+  { maxItems: 200, description: 'Steps that are used; others are omitted.' },
 )
 const StepsBody = Type.Object({ steps: Steps })
 const UseBody = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 200, description: 'Name of the instance.' }),
-  branch: optionalText('Id of the branch, or `default`, which is meant without it.'),
+  branch: optionalText('Id of the branch, or `default` (default).'),
   steps: Steps,
 })
 const TaskView = Type.Object({
@@ -89,7 +89,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
     app.get(
       `${BASE}`,
       {
-        config: { operation: 'templates.service', summary: 'What the templates service is', needs: 'nothing' },
+        config: { operation: 'templates.service', summary: 'Description of the templates service', needs: 'nothing' },
         schema: { response: { 200: Type.Object({ api: Type.String(), documentation: Type.String() }) } },
       },
       async (req) => ({ api: 'templates', documentation: `${req.baseUrl}/docs` }),
@@ -100,7 +100,7 @@ export function templatesRoutes({ templates, findBranch }: TemplatesRoutesDeps):
       {
         config: {
           operation: 'templates.healthCheck',
-          summary: 'Whether the templates service answers',
+          summary: 'Status of the templates service',
           needs: 'nothing',
           produces: ['text/plain'],
         },
@@ -152,7 +152,7 @@ function addRepositoryRoutes(app: RoutesServer, { templates, callerOf }: Templat
     {
       config: {
         operation: 'templates.refreshRepository',
-        summary: 'Fetch what is new in a git repository of templates; `problem` has the reason of a failure',
+        summary: 'Fetch a git repository of templates; `problem` contains the reason of a failure',
         needs: 'master',
       },
       schema: { params: ofRepository, response: { 200: Loose } },
@@ -215,7 +215,7 @@ function addUseRoutes(app: RoutesServer, { templates, callerOf }: TemplateCalls)
     {
       config: {
         operation: 'templates.validate',
-        summary: 'Check what was filled in',
+        summary: 'Validate the inputs',
         needs: 'token',
         validationCode,
         onlyReads: true,
@@ -231,7 +231,12 @@ function addUseRoutes(app: RoutesServer, { templates, callerOf }: TemplateCalls)
   app.post(
     `${VERSION}/preview`,
     {
-      config: { operation: 'templates.preview', summary: 'What a template would make', needs: 'component', validationCode },
+      config: {
+        operation: 'templates.preview',
+        summary: 'Preview the objects that a template creates',
+        needs: 'component',
+        validationCode,
+      },
       schema: { params: ofVersion, body: UseBody, response: { 202: TaskView } },
     },
     async (req, reply) => {
@@ -246,7 +251,7 @@ function addUseRoutes(app: RoutesServer, { templates, callerOf }: TemplateCalls)
     {
       config: {
         operation: 'templates.use',
-        summary: 'Make everything that a template describes, or nothing',
+        summary: 'Create the objects of a template, all or none',
         needs: 'component',
         validationCode,
       },
@@ -326,7 +331,7 @@ function addUpgradeRoutes(app: RoutesServer, { templates, callerOf }: TemplateCa
     {
       config: {
         operation: 'templates.upgradeInputs',
-        summary: 'The inputs of an upgrade, with the values of the last time',
+        summary: 'Inputs of an upgrade with the previous values',
         needs: 'component',
       },
       schema: { params: ofUpgrade, response: { 200: Type.Object({ stepGroups: Type.Array(Type.Unknown()) }) } },
@@ -343,7 +348,7 @@ function addUpgradeRoutes(app: RoutesServer, { templates, callerOf }: TemplateCa
     {
       config: {
         operation: 'templates.upgradePreview',
-        summary: 'What an upgrade would change, member by member',
+        summary: 'Preview the changes of an upgrade',
         needs: 'component',
         validationCode,
       },
@@ -361,7 +366,7 @@ function addUpgradeRoutes(app: RoutesServer, { templates, callerOf }: TemplateCa
     {
       config: {
         operation: 'templates.upgrade',
-        summary: 'Bring an instance to a version of its template',
+        summary: 'Upgrade an instance to a version of its template',
         needs: 'component',
         validationCode,
       },

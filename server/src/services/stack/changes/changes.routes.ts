@@ -1,9 +1,11 @@
 // HTTP for the live stream of a project (spec storage 2.10.1).
 
+import { once } from 'node:events'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { asksForEvents, beginEvents } from '../../../http/event-stream.ts'
+import { callerGone } from '../../../http/connection/caller-gone.ts'
+import { asksForEvents, beginEvents } from '../../../http/connection/event-stream.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { CHANGE_KINDS, type ChangeKind } from '../../../model/change.ts'
 import type { ChangeFeed, ChangeOutput } from './change-feed.ts'
@@ -15,7 +17,7 @@ const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T)
 const ChangesView = Type.Object({
   lastEventId: Type.String({ description: 'The position to continue from.' }),
   isReset: Type.Boolean({ description: 'The position is too old or of another database: reload the data you show.' }),
-  hasMore: Type.Boolean({ description: 'Ask again at once.' }),
+  hasMore: Type.Boolean({ description: 'True: request the next changes immediately.' }),
   changes: Type.Array(
     Type.Object({
       kind: Type.String(),
@@ -35,13 +37,13 @@ export function changesRoutes(feed: ChangeFeed): FastifyPluginAsyncTypebox {
       {
         config: {
           operation: 'changes.stream',
-          summary: 'What changed in the project; as a live stream with Accept: text/event-stream',
+          summary: 'Changes in the project; as server-sent events with Accept: text/event-stream',
           needs: 'token',
           branch: 'refused',
           produces: ['application/json', 'text/event-stream'],
           headers: {
-            Accept: '`text/event-stream`: changes as they happen.',
-            'Last-Event-ID': 'Continue after this event; what changed in between is sent first, up to a day of it.',
+            Accept: '`text/event-stream`: changes as server-sent events.',
+            'Last-Event-ID': 'Continue after this event; changes of up to a day in between are sent first.',
           },
         },
         schema: {
@@ -51,15 +53,14 @@ export function changesRoutes(feed: ChangeFeed): FastifyPluginAsyncTypebox {
             ),
             since: Type.Optional(
               Type.String({
-                description: 'The same as Last-Event-ID. Without either the list is empty and returns the current position.',
+                description: 'Same as Last-Event-ID. Without either, the list is empty and has the current position.',
               }),
             ),
             recentSeconds: Type.Optional(
               Type.Integer({
                 minimum: 0,
                 maximum: 3600,
-                description:
-                  'Without a position: start with what changed in these last seconds, not with what changes from now on.',
+                description: 'Without a position: start with the changes of the last seconds instead of future changes only.',
               }),
             ),
           }),
@@ -70,9 +71,9 @@ export function changesRoutes(feed: ChangeFeed): FastifyPluginAsyncTypebox {
         const since = String(req.headers['last-event-id'] ?? req.query.since ?? '') || undefined
         const request = { actor: req.actor, kinds: kindsOf(req.query.kinds), since, recentSeconds: req.query.recentSeconds }
         if (!asksForEvents(req)) return feed.read(request)
-        const gone = new Promise<void>((resolve) => reply.raw.once('close', resolve))
+        const gone = callerGone(reply)
         const leave = await feed.listen({ ...request, isStillAdmitted: () => req.isStillAdmitted(), output: outputOf(reply) })
-        await gone
+        if (!gone.aborted) await once(gone, 'abort')
         leave()
         return reply
       },

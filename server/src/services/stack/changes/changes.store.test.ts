@@ -18,7 +18,7 @@ const change = (objectId: string): NewChange => ({
 
 await onBothDatabases('changes store', ({ db, inTransaction }) => {
   const store = createChangesStore(db)
-  const write = (objectId: string, at = 5) => inTransaction((trx) => store.insert(trx, change(objectId), at))
+  const write = (objectId: string, at = 5) => inTransaction((trx) => store.insert(trx, [change(objectId)], at))
   const idsAfter = async (position: Position) => (await store.listAfter(position, 100)).map(({ objectId }) => objectId)
   const visible = (position: Position, ids: readonly string[]) =>
     until(`${ids} are visible`, async () => (await idsAfter(position)).join() === ids.join())
@@ -42,7 +42,7 @@ await onBothDatabases('changes store', ({ db, inTransaction }) => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const { promise: isOpen, resolve: opened } = Promise.withResolvers<void>()
     const slow = inTransaction(async (trx) => {
-      await store.insert(trx, change('slow'), 5)
+      await store.insert(trx, [change('slow')], 5)
       opened()
       await released
     })
@@ -78,5 +78,18 @@ await onBothDatabases('changes store', ({ db, inTransaction }) => {
     await visible(end, ['later'])
     await store.sweep(1000)
     assert.deepEqual(await idsAfter({ tx: 0, id: 0 }), ['later'])
+  })
+
+  test('thousands of changes of one transaction come back in their order', async () => {
+    const before = await store.end()
+    const ids = Array.from({ length: 4_000 }, (_, at) => `many-${at}`)
+    await inTransaction((trx) => store.insert(trx, ids.map(change), 6))
+    await until('they are visible', async () => (await store.listAfter(before, 1)).length === 1)
+    assert.deepEqual(
+      (await store.listAfter(before, 5_000)).map(({ objectId }) => objectId),
+      ids,
+    )
+    await inTransaction((trx) => store.insert(trx, [], 6))
+    assert.equal((await store.listAfter(before, 5_000)).length, ids.length)
   })
 })

@@ -36,9 +36,24 @@ export interface Change extends NewChange, Position {
 
 const tables = (db: Db) => withTables<Tables>(db)
 
-const insert = statement((db, row: Omit<Selectable<Tables['change']>, 'id' | 'tx'>) =>
-  tables(db).insertInto('change').values(row),
-)
+type NewRow = Omit<Selectable<Tables['change']>, 'id' | 'tx'>
+
+const insertOne = statement((db, row: NewRow) => tables(db).insertInto('change').values(row))
+
+/** Of one statement: SQLite takes 32,766 values. */
+const ROWS_AT_ONCE = 500
+
+const rowOf = (change: NewChange, now: number): NewRow => ({
+  project_id: change.projectId,
+  kind: change.kind,
+  object_id: change.objectId,
+  state: change.state,
+  version: change.version,
+  branch_id: change.branchId,
+  component_id: change.componentId,
+  token_id: change.tokenId,
+  created_at: now,
+})
 
 const afterId = statement((db, { id, limit }: { id: number; limit: number }) =>
   tables(db).selectFrom('change').selectAll().where('id', '>', id).orderBy('id').limit(limit),
@@ -64,18 +79,15 @@ export function createChangesStore(db: Db) {
   const isPostgres = dialectOf(db) === 'postgres'
 
   return {
-    insert: async (trx: Trx, change: NewChange, now: number): Promise<void> => {
-      await insert(trx, {
-        project_id: change.projectId,
-        kind: change.kind,
-        object_id: change.objectId,
-        state: change.state,
-        version: change.version,
-        branch_id: change.branchId,
-        component_id: change.componentId,
-        token_id: change.tokenId,
-        created_at: now,
-      })
+    /** Several in one statement: nodes that claim jobs on PostgreSQL wait for each other while this is written. */
+    insert: async (trx: Trx, changes: readonly NewChange[], now: number): Promise<void> => {
+      const rows = changes.map((change) => rowOf(change, now))
+      if (rows.length === 1) return void (await insertOne(trx, rows[0]!)) // the usual case
+      for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
+        await tables(trx)
+          .insertInto('change')
+          .values(rows.slice(at, at + ROWS_AT_ONCE))
+          .execute()
     },
 
     /** Of all projects, in order. */

@@ -12,12 +12,12 @@ export type Changes = ReturnType<typeof createChanges>
 export function createChanges({ db, clock }: { readonly db: Db; readonly clock: Clock }) {
   const store = createChangesStore(db)
 
-  const record: RecordChange = (trx, change) => store.insert(trx, change, clock.now().getTime())
+  const record: RecordChange = (trx, changes) => store.insert(trx, changes, clock.now().getTime())
 
   /** Of an event about a change. */
   async function recordEvent(trx: Trx, source: EventSource, event: NewEvent): Promise<void> {
     const change = changeOfEvent(source, event)
-    if (change) await record(trx, change)
+    if (change) await record(trx, [change])
   }
 
   return { record, recordEvent, store }

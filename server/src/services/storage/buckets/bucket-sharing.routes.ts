@@ -73,7 +73,11 @@ export function bucketSharingRoutes({
     app.post(
       '/v2/storage/buckets/:bucketId/share-to-projects',
       {
-        config: { operation: 'buckets.shareToProjects', summary: 'Share a bucket with some projects', needs: 'canManageBuckets' },
+        config: {
+          operation: 'buckets.shareToProjects',
+          summary: 'Share a bucket with selected projects',
+          needs: 'canManageBuckets',
+        },
         schema: {
           params: ById,
           body: Type.Object({
@@ -97,7 +101,7 @@ export function bucketSharingRoutes({
       {
         config: {
           operation: 'buckets.shareToUsers',
-          summary: 'Share a bucket with some people',
+          summary: 'Share a bucket with selected users',
           needs: 'canManageBuckets',
         },
         schema: {
@@ -106,8 +110,7 @@ export function bucketSharingRoutes({
             targetUsers: Type.Array(Type.String({ minLength: 1 }), {
               minItems: 1,
               maxItems: 1000,
-              description:
-                'Who may link the bucket: people of the stack by id or e-mail, the master token of a project by its `admin.id`.',
+              description: 'Users who can link the bucket, by id or e-mail; master tokens by `admin.id`.',
             }),
           }),
           response: { 202: JobView },
@@ -122,7 +125,7 @@ export function bucketSharingRoutes({
     app.put(
       '/v2/storage/buckets/:bucketId/share',
       {
-        config: { operation: 'buckets.changeSharing', summary: 'Change with whom a bucket is shared', needs: 'canManageBuckets' },
+        config: { operation: 'buckets.changeSharing', summary: 'Change the sharing of a bucket', needs: 'canManageBuckets' },
         schema: {
           params: ById,
           body: Type.Object({ sharing: Type.String({ description: `One of ${SHARINGS.join(', ')}.` }) }),
@@ -155,11 +158,11 @@ export function bucketSharingRoutes({
       {
         config: {
           operation: 'buckets.forceUnlink',
-          summary: 'Remove the link another project has to a bucket',
+          summary: 'Remove the link of another project to a bucket',
           needs: 'canManageBuckets',
         },
         schema: {
-          params: Type.Object({ bucketId: BucketId, projectId: numberedId('project that loses the link') }),
+          params: Type.Object({ bucketId: BucketId, projectId: numberedId('linking project') }),
           querystring: Type.Object({ async: Async }),
           response: { 204: Type.Null(), 202: JobView },
         },
@@ -183,7 +186,7 @@ export function bucketSharingRoutes({
       {
         config: {
           operation: 'buckets.listShared',
-          summary: 'Buckets other projects share with this one',
+          summary: 'List buckets that other projects share with this project',
           needs: 'canManageBuckets',
         },
         schema: { querystring: Include, response: { 200: Type.Array(Type.Unknown()) } },

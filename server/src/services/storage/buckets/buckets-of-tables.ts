@@ -54,6 +54,8 @@ export function createBucketsOfTables({ buckets, sharing, usage, shownMetadata }
     getForChange: buckets.getForChange,
     list: buckets.list,
     findByKey: (key: number) => buckets.store.findByKey(key),
+    findMany: (keys: readonly number[]) => buckets.store.findMany(keys),
+    visibleTo: buckets.visibleTo,
     getInDefaultBranch: buckets.getInDefaultBranch,
     ensureInBranch: (scope: Scope, { id }: { readonly id: string }, origin: Origin) => buckets.ensureInBranch(scope, id, origin),
     touch: buckets.touch,

@@ -3,7 +3,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { DryRun, DryRunView, isDryRun, untilGone } from '../../../http/dry-run.ts'
+import { callerGone } from '../../../http/connection/caller-gone.ts'
+import { DryRun, DryRunView, isDryRun } from '../../../http/dry-run.ts'
 import { idFrom } from '../../../http/ids.ts'
 import { includeFrom } from '../../../http/include.ts'
 import { JobView, jobStarter } from '../../../http/job-view.ts'
@@ -34,16 +35,16 @@ import { type Buckets, metadataNotFound } from './buckets.ts'
 import type { SharingRules } from './sharing.ts'
 import type { ShownMetadata } from './shown-metadata.ts'
 
-const DisplayName = optionalText('Name for people; it can change, the id cannot.')
-const Color = optionalText('Colour that consoles show beside the bucket.')
+const DisplayName = optionalText('Display name; can be changed, unlike the id.')
+const Color = optionalText('Colour of the bucket in user interfaces.')
 const ById = Type.Object({ bucketId: BucketId })
 const LIST_INCLUDES = ['metadata', 'linkedBuckets', 'attributes']
 const DETAIL_INCLUDES = ['columns', 'columnMetadata', ...LIST_INCLUDES]
 const CreateBody = Type.Object({
-  name: Type.Optional(Type.String({ description: 'Name, from which the id `{stage}.c-{name}` is built.', examples: ['main'] })),
+  name: Type.Optional(Type.String({ description: 'Name; the id is `{stage}.c-{name}`.', examples: ['main'] })),
   stage: Type.Optional(Type.String({ description: '`in` or `out`.', examples: ['in'] })),
   description: optionalText('Free text.'),
-  backend: optionalText('Omit it; every bucket has the one backend of this stack.'),
+  backend: optionalText('Omit it: all buckets have the backend of this stack.'),
   displayName: DisplayName,
   color: Color,
   sourceProjectId: Type.Optional(
@@ -219,7 +220,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
         buckets.checkDeleter(req.actor, bucket)
         await buckets.checkDelete(bucket, force)
         const job = bucketJob('bucketDelete', bucket, { bucketKey: bucket.key, force })
-        if (isDryRun(req)) return reply.code(200).send(await dryRun(req, job, bucket, untilGone(reply)))
+        if (isDryRun(req)) return reply.code(200).send(await dryRun(req, job, bucket, callerGone(reply)))
         if (req.query.async) return startJob(req, reply, job)
         await sharing.inTransaction((trx) => buckets.remove(trx, req.actor, bucket, req.origin))
         buckets.permissionsForgotten()
@@ -243,7 +244,7 @@ export function bucketsRoutes(deps: BucketsRoutesDeps): FastifyPluginAsyncTypebo
       {
         config: {
           operation: 'buckets.listListings',
-          summary: 'Listings of a data exchange: there are none on this stack',
+          summary: 'Listings of a data exchange; always empty',
           needs: 'token',
         },
         schema: { response: { 200: Type.Array(Type.Unknown()) } },
@@ -322,7 +323,7 @@ function addOwnerRoutes(app: RoutesServer, { buckets }: BucketsRoutesDeps): void
     {
       config: {
         operation: 'buckets.setOwner',
-        summary: 'Make a person of the project, or its master token, the owner of a bucket',
+        summary: 'Set the owner of a bucket: a user of the project, or its master token',
         needs: 'bucketManage',
         validationCode: 'storage.buckets.validation',
       },
@@ -330,7 +331,7 @@ function addOwnerRoutes(app: RoutesServer, { buckets }: BucketsRoutesDeps): void
         params: ById,
         body: Type.Object({
           id: Type.Optional(Type.Integer({ description: 'Id of the owner: `admin.id` of their token.' })),
-          email: optionalText('E-mail of a person of the project, in place of the id.'),
+          email: optionalText('E-mail of a user of the project, instead of the id.'),
         }),
         response: { 200: OwnerView },
       },
@@ -356,7 +357,7 @@ function addRefreshRoutes(app: RoutesServer, { buckets, createJob }: BucketsRout
     {
       config: {
         operation: 'buckets.refreshTablesInfo',
-        summary: 'Look again at the tables of a bucket; their records are always current here',
+        summary: 'Refresh the tables of a bucket; has no effect, because they are always current',
         needs: 'bucketWrite',
         branch: 'required',
       },
@@ -376,7 +377,7 @@ function addRefreshRoutes(app: RoutesServer, { buckets, createJob }: BucketsRout
     app.route({
       method,
       url: path,
-      config: { operation, summary: 'Only for external buckets, and this stack has none', needs: 'bucketWrite' },
+      config: { operation, summary: 'Not supported: this stack has no external buckets', needs: 'bucketWrite' },
       schema: { params: ById, response: { 202: JobView } },
       handler: async (req) => {
         const { bucketId } = req.params as { bucketId: string } // by the schema above
@@ -390,7 +391,7 @@ function addRefreshRoutes(app: RoutesServer, { buckets, createJob }: BucketsRout
     {
       config: {
         operation: 'buckets.unscheduleRefresh',
-        summary: 'End the refreshing of an external bucket',
+        summary: 'Stop refreshing an external bucket',
         needs: 'canManageBuckets',
         branch: 'refused',
       },

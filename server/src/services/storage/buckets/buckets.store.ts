@@ -111,6 +111,10 @@ export function createBucketsStore(database: Db) {
       return row && toBucket(row)
     },
 
+    /** Some thousand at most. */
+    findMany: async (keys: readonly number[]): Promise<Bucket[]> =>
+      keys.length === 0 ? [] : (await db.selectFrom('bucket').selectAll().where('id', 'in', keys).execute()).map(toBucket),
+
     findByDisplayName: async (projectId: number, branchId: number, stage: Stage, name: string): Promise<Bucket | undefined> => {
       const row = await db
         .selectFrom('bucket')

@@ -8,7 +8,7 @@ import { type Db, isUniqueViolation, type Trx } from '../../../engines/metadata-
 import type { MetadataPair, MetadataWrite } from '../../../http/metadata-items.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
-import { type Actor, bucketPermissionOf, mayChangeEverything } from '../../../model/actor.ts'
+import { type Actor, bucketPermissionOf, mayChangeEverything, seesWholeProject } from '../../../model/actor.ts'
 import type { Admin } from '../../../model/admin.ts'
 import { BACKEND } from '../../../model/backend.ts'
 import { type EventSource, eventOf, type NewEvent, NO_ORIGIN, type Origin, type RecordEvent } from '../../../model/event.ts'
@@ -127,9 +127,22 @@ export function createBuckets(deps: BucketsDeps) {
     return create({ actor, branch }, request, origin)
   }
 
-  async function list({ actor, branch }: Scope): Promise<Bucket[]> {
-    const fallback = branch.isDefault || branch.isOwnOnly ? [] : [await defaultBranchId(actor.projectId)]
-    const found = await store.list(actor.projectId, [branch.id, ...fallback])
+  /** The branch whose buckets are seen where the branch has none of the same id. */
+  const fallbackOf = async ({ actor, branch }: Scope): Promise<number | undefined> =>
+    branch.isDefault || branch.isOwnOnly ? undefined : defaultBranchId(actor.projectId)
+
+  /** The buckets of `list`, for a statement of the database; `ids` is undefined when the caller may read all. */
+  const visibleTo = async (scope: Scope) => ({
+    projectId: scope.actor.projectId,
+    branchId: scope.branch.id,
+    fallbackBranchId: await fallbackOf(scope),
+    ids: seesWholeProject(scope.actor) ? undefined : Object.keys(scope.actor.bucketPermissions),
+  })
+
+  async function list(scope: Scope): Promise<Bucket[]> {
+    const { actor, branch } = scope
+    const fallback = await fallbackOf(scope)
+    const found = await store.list(actor.projectId, fallback === undefined ? [branch.id] : [branch.id, fallback])
     const own = new Set(found.filter((bucket) => bucket.branchId === branch.id).map((bucket) => bucket.id))
     return found.filter(
       (bucket) => (bucket.branchId === branch.id || !own.has(bucket.id)) && bucketPermissionOf(actor, bucket.id) !== undefined,
@@ -339,6 +352,7 @@ export function createBuckets(deps: BucketsDeps) {
     getInDefaultBranch,
     ensureInBranch,
     list,
+    visibleTo,
     create,
     checkNew,
     insert,

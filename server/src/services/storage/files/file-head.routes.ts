@@ -9,61 +9,61 @@ import { type FileHeads, MAX_HEAD_BYTES, type SniffedFile, sniffBytes } from './
 
 const ById = Type.Object({ id: numberedId('file') })
 const HeadQuery = Type.Object({
-  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Bytes to pass over, of the unpacked content; 0 by default.' })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'Bytes of the decompressed content to skip; 0 by default.' })),
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: MAX_HEAD_BYTES, description: 'At most this many bytes; 65536 by default.' }),
+    Type.Integer({ minimum: 1, maximum: MAX_HEAD_BYTES, description: 'Maximum number of bytes; 65536 by default.' }),
   ),
-  raw: optionalFlag('True: the bytes as they are stored, without unpacking gzip or zstd.'),
+  raw: optionalFlag('True: the stored bytes, without decompressing gzip or zstd.'),
   slice: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Only this slice of a sliced file, from 0 on; all of them joined by default.' }),
+    Type.Integer({ minimum: 0, description: 'Only this slice of a sliced file, starting with 0; all slices joined by default.' }),
   ),
 })
 const Hints = {
-  delimiter: optionalText('Character between fields, when it is known; guessed otherwise. A tab is written \\t.'),
-  enclosure: optionalText('Character around fields, when it is known; guessed otherwise. Empty: none.'),
-  hasHeader: optionalFlag('Whether the first line names the columns, when it is known; guessed otherwise.'),
+  delimiter: optionalText('Character between fields, if known; otherwise detected. A tab is written \\t.'),
+  enclosure: optionalText('Character around fields, if known; otherwise detected. Empty: none.'),
+  hasHeader: optionalFlag('Whether the first line contains the column names, if known; otherwise detected.'),
 }
 const BodyHints = Type.Object({
   ...Hints,
-  isWhole: optionalFlag('False: the body is the beginning of a larger file, cut anywhere. True by default.'),
+  isWhole: optionalFlag('False: the body is the beginning of a larger file. True by default.'),
 })
 
 const Sniffed = Type.Object(
   {
     format: Type.String({
       description:
-        'csv, json (a list of objects, or JSON lines), parquet, excel (a workbook) or avro. The columns of the last three are read by the load.',
+        'csv, json (a list of objects, or JSON lines), parquet, excel (a workbook) or avro. The columns of the last three are detected by the load.',
     }),
     compression: Nullable(Type.String({ description: 'gzip, zstd or null.' })),
-    encoding: Type.String({ description: 'utf-8, or what the file seems to be written in; only utf-8 can be loaded.' }),
+    encoding: Type.String({ description: 'utf-8, or the detected encoding; only utf-8 can be loaded.' }),
     hasByteOrderMark: Type.Boolean(),
     delimiter: Type.String(),
     enclosure: Type.String(),
     lineEnd: Type.String({ description: 'lf, crlf or mixed.' }),
     hasHeader: Type.Boolean(),
     columns: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), nullable: Type.Boolean() })),
-    rows: Type.Integer({ description: 'Rows of data in the part that was read.' }),
+    rows: Type.Integer({ description: 'Number of data rows in the part that was read.' }),
     preview: Type.Array(Type.Array(Type.String())),
     problems: Type.Array(
       Type.Object({
         kind: Type.String(),
         line: Type.Integer(),
-        column: Type.Integer({ description: 'Character in the line, from 1 on.' }),
-        offset: Type.Integer({ description: 'Bytes from the start of the unpacked file.' }),
+        column: Type.Integer({ description: 'Position in the line, starting with 1.' }),
+        offset: Type.Integer({ description: 'Offset in bytes in the decompressed file.' }),
         message: Type.String(),
         text: Type.String({ description: 'The beginning of the line.' }),
       }),
-      { description: 'The first lines that a load would refuse, at most 20.' },
+      { description: 'First lines that a load would refuse, at most 20.' },
     ),
-    isLoadable: Type.Boolean({ description: 'A load with this dialect takes what was read.' }),
+    isLoadable: Type.Boolean({ description: 'True: a load with this dialect accepts the part that was read.' }),
     sampledBytes: Type.Integer(),
-    isWhole: Type.Boolean({ description: 'The whole file was read, not only its beginning.' }),
+    isWhole: Type.Boolean({ description: 'True: the whole file was read, not only its beginning.' }),
   },
   { title: 'SniffedFile' },
 )
 const Slices = Type.Array(
   Type.Object({
-    name: Type.String({ description: 'What follows the key of the file; of a plain file its name.' }),
+    name: Type.String({ description: 'Suffix after the key of the file; for a plain file its name.' }),
     sizeBytes: Type.Integer(),
   }),
 )
@@ -76,7 +76,7 @@ export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): Fastif
       {
         config: {
           operation: 'files.head',
-          summary: 'Some bytes of a file, unpacked',
+          summary: 'Part of the decompressed content of a file',
           needs: 'ownFile',
           produces: ['application/octet-stream'],
         },
@@ -106,7 +106,7 @@ export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): Fastif
       {
         config: {
           operation: 'files.slices',
-          summary: 'The objects that a file consists of, in the order of its manifest',
+          summary: 'List the objects of a file, in the order of its manifest',
           needs: 'ownFile',
         },
         schema: { params: ById, response: { 200: Slices } },
@@ -119,7 +119,7 @@ export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): Fastif
       {
         config: {
           operation: 'files.sniff',
-          summary: 'What a file is and how its CSV seems to be written, and its first bad lines',
+          summary: 'Detect the format of a file, its CSV dialect and its first invalid lines',
           needs: 'ownFile',
         },
         schema: { params: ById, querystring: Type.Object(Hints), response: { 200: SniffedView } },
@@ -133,16 +133,14 @@ export function fileHeadRoutes({ heads }: { readonly heads: FileHeads }): Fastif
         config: {
           operation: 'files.sniffBody',
           onlyReads: true,
-          summary: 'What the file in the request is and how its CSV seems to be written, and its first bad lines',
+          summary: 'Detect the format of the file in the request, its CSV dialect and its first invalid lines',
           needs: 'token',
           body: 'bytes',
           consumes: ['text/csv', '*/*'],
         },
         schema: {
           querystring: BodyHints,
-          body: Type.Unsafe<Buffer>(
-            Type.Unknown({ description: 'The file or its beginning, as it is; gzip and zstd are unpacked.' }),
-          ),
+          body: Type.Unsafe<Buffer>(Type.Unknown({ description: 'The file or its beginning; gzip and zstd are decompressed.' })),
           response: { 200: SniffedView },
         },
       },

@@ -11,13 +11,11 @@ export const Tag = Type.String({ minLength: 1, maxLength: 1000, description: 'A 
 
 /** Attributes of a file that may be set when it is prepared or uploaded. */
 export const FileFlags = {
-  isPermanent: optionalFlag('True: kept until it is deleted. False: removed after its age, 15 days.'),
-  isPublic: optionalFlag('Kept and shown; every read needs a link or credentials all the same.'),
-  isEncrypted: optionalFlag('True: the upload must ask for server-side encryption.'),
-  notify: optionalFlag('Kept; no mail is sent.'),
-  tags: Type.Optional(
-    Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 1000, description: 'Tags, by which lists can be narrowed.' }),
-  ),
+  isPermanent: optionalFlag('True: kept until it is deleted. False: deleted after 15 days.'),
+  isPublic: optionalFlag('Stored and returned; has no effect: every read needs a link or credentials.'),
+  isEncrypted: optionalFlag('True: the upload must request server-side encryption.'),
+  notify: optionalFlag('Stored; no mail is sent.'),
+  tags: Type.Optional(Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 1000, description: 'Tags, which filter lists.' })),
 }
 
 const Credentials = Type.Object({
@@ -29,7 +27,7 @@ const Credentials = Type.Object({
 
 const SharedAccess = Type.Object({
   SASConnectionString: Type.String({
-    description: 'For an SDK of Azure: address of the object store and shared access signature.',
+    description: 'For Azure SDKs: URL of the object store and shared access signature.',
   }),
   expiration: Type.String({ description: 'YYYY-MM-DDThh:mm:ss+hh:mm' }),
   accountName: Type.String(),
@@ -61,20 +59,20 @@ export const FileView = Type.Object(
         acl: Type.String(),
         'x-amz-server-side-encryption': Type.String(),
         credentials: Type.Optional(Credentials),
-        endpoint: Type.String({ description: 'Address of the object store, for the endpoint setting of SDKs.' }),
+        endpoint: Type.String({ description: 'URL of the object store, for the endpoint setting of SDKs.' }),
       }),
     ),
     absUploadParams: Type.Optional(
       Type.Object(
         { blobName: Type.String(), accountName: Type.String(), container: Type.String(), absCredentials: SharedAccess },
-        { description: 'In place of `uploadParams` when the provider is azure.' },
+        { description: 'Instead of `uploadParams` if the provider is azure.' },
       ),
     ),
     absPath: Type.Optional(Type.Object({ container: Type.String(), name: Type.String() })),
     absCredentials: Type.Optional(SharedAccess),
     s3Path: Type.Optional(Type.Object({ bucket: Type.String(), key: Type.String() })),
     credentials: Type.Optional(Credentials),
-    endpoint: Type.Optional(Type.String({ description: 'Address of the object store; in a detail with credentials.' })),
+    endpoint: Type.Optional(Type.String({ description: 'URL of the object store; in a detail with credentials.' })),
   },
   { title: 'File' },
 )

@@ -23,11 +23,9 @@ const PrepareBody = Type.Object({
   name: Type.String({ minLength: 1, maxLength: MAX_NAME, description: 'Name of the file.', examples: ['orders.csv'] }),
   sizeBytes: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_SIZE_BYTES, description: 'Size, when it is known.' })),
   federationToken: Type.Optional(
-    Type.Boolean({ description: 'Requests temporary credentials; the response has them in any case.' }),
+    Type.Boolean({ description: 'Requests temporary credentials; the response always contains them.' }),
   ),
-  contentType: Type.Optional(
-    Type.String({ maxLength: 255, pattern: CONTENT_TYPE, description: 'Content type that downloads answer with.' }),
-  ),
+  contentType: Type.Optional(Type.String({ maxLength: 255, pattern: CONTENT_TYPE, description: 'Content type of downloads.' })),
   isSliced: optionalFlag('True: the content is uploaded in slices, with a manifest that lists them.'),
   ...FileFlags,
 })
@@ -39,13 +37,13 @@ const DetailQuery = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: MAX_LINK_SECONDS,
-      description: 'How long `url` downloads the file, at most a week (604800); an hour (3600) by default.',
+      description: 'Validity of `url` in seconds, at most a week (604800); an hour (3600) by default.',
     }),
   ),
 })
 
 const ListQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ description: 'At most this many; 100 by default.' })),
+  limit: Type.Optional(Type.Integer({ description: 'Maximum number of items; 100 by default.' })),
   offset: Offset,
   tags: Type.Optional(Type.Array(Type.String(), { maxItems: 100, description: 'Only files with all of these tags.' })),
   q: Type.Optional(
@@ -54,8 +52,8 @@ const ListQuery = Type.Object({
   sinceId: Type.Optional(Type.Integer({ description: 'Only files with a larger id.' })),
   maxId: Type.Optional(Type.Integer({ description: 'Only files with a smaller id.' })),
   runId: Type.Optional(Type.String({ maxLength: 255, description: 'Only files of this run.' })),
-  isPublic: optionalFlag('Only files that were uploaded as public ones, or only others.'),
-  showExpired: optionalFlag('True: files that are past their age, too.'),
+  isPublic: optionalFlag('True: only files uploaded as public; false: only others.'),
+  showExpired: optionalFlag('True: include expired files.'),
 })
 
 const DeleteQuery = Type.Object({ async: Async })
@@ -94,7 +92,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
     app.post(
       '/v2/storage/files/prepare',
       {
-        config: { operation: 'files.prepare', summary: 'Prepare a file and get credentials to upload it', needs: 'token' },
+        config: { operation: 'files.prepare', summary: 'Prepare a file; returns credentials for the upload', needs: 'token' },
         schema: { body: PrepareBody, response: { 201: FileView } },
       },
       async (req, reply) => {
@@ -117,7 +115,11 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
     app.get(
       '/v2/storage/files/:id',
       {
-        config: { operation: 'files.get', summary: 'File detail, with credentials to download it on request', needs: 'ownFile' },
+        config: {
+          operation: 'files.get',
+          summary: 'File detail, on request with credentials for the download',
+          needs: 'ownFile',
+        },
         schema: { params: ById, querystring: DetailQuery, response: { 200: FileView } },
       },
       async (req) => {
@@ -131,7 +133,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
     app.delete(
       '/v2/storage/files/:id',
       {
-        config: { operation: 'files.delete', summary: 'Delete a file, at once or as a job', needs: 'ownFile' },
+        config: { operation: 'files.delete', summary: 'Delete a file, synchronously or as a job', needs: 'ownFile' },
         schema: { params: ById, querystring: DeleteQuery, response: { 202: JobView, 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -195,7 +197,7 @@ export function filesRoutes({ files, access, createJob }: FilesRoutesDeps): Fast
     app.get(
       '/v2/storage/files/:id/content',
       {
-        config: { operation: 'files.content', summary: 'The bytes of a small file', needs: 'ownFile', produces: ['*/*'] },
+        config: { operation: 'files.content', summary: 'Content of a small file', needs: 'ownFile', produces: ['*/*'] },
         schema: { params: ById, response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {

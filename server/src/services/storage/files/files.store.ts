@@ -3,6 +3,7 @@
 import { type Expression, type ExpressionBuilder, type Generated, type Selectable, type SqlBool, sql } from 'kysely'
 import { type Db, type Trx, withTables } from '../../../engines/metadata-db/dialects.ts'
 import { contains } from '../../../engines/metadata-db/like.ts'
+import { statement } from '../../../engines/metadata-db/statement.ts'
 import type { FileProvider } from '../../../model/file-provider.ts'
 import type { FileQuery } from './file-query.ts'
 
@@ -94,6 +95,18 @@ export interface FileFilter {
   readonly now: Date
 }
 
+const insertFile = statement((db, row: ReturnType<typeof toRow>) =>
+  withTables<Tables>(db).insertInto('file').values(row).returning('id'),
+)
+
+const setKey = statement((db, { projectId, id, key }: { projectId: number; id: number; key: string }) =>
+  withTables<Tables>(db).updateTable('file').set({ object_key: key }).where('project_id', '=', projectId).where('id', '=', id),
+)
+
+const fileAt = statement((db, { projectId, id }: { projectId: number; id: number }) =>
+  withTables<Tables>(db).selectFrom('file').selectAll().where('project_id', '=', projectId).where('id', '=', id),
+)
+
 export function createFilesStore(database: Db) {
   const db = withTables<Tables>(database)
 
@@ -121,23 +134,17 @@ export function createFilesStore(database: Db) {
   return {
     /** The key depends on the id, so the row is written first with an empty one; it is invisible before the transaction ends. */
     async insert(trx: Trx, file: NewFile, keyOf: (id: number) => string): Promise<FileRecord> {
-      const tables = withTables<Tables>(trx)
-      const { id } = await tables.insertInto('file').values(toRow(file)).returning('id').executeTakeFirstOrThrow()
+      const [inserted] = await insertFile(trx, toRow(file))
+      const { id } = inserted! // one row in, one row out
       const key = keyOf(id)
-      await tables
-        .updateTable('file')
-        .set({ object_key: key })
-        .where('project_id', '=', file.projectId)
-        .where('id', '=', id)
-        .execute()
+      await setKey(trx, { projectId: file.projectId, id, key })
       const tags = [...new Set(file.tags)]
       if (tags.length > 0) await addTags(trx, file.projectId, id, tags)
       return { ...file, id, key, tags, moreRunIds: [], readerTokenIds: [], stateChangedAt: file.createdAt }
     },
 
     async find(projectId: number, id: number): Promise<FileRecord | undefined> {
-      const rows = await db.selectFrom('file').selectAll().where('project_id', '=', projectId).where('id', '=', id).execute()
-      return (await withTags(rows))[0]
+      return (await withTags(await fileAt(database, { projectId, id })))[0]
     },
 
     /** Files by a part of their name, newest first; of one token when it may not see all. */

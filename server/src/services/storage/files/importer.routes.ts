@@ -3,7 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { untilGone } from '../../../http/dry-run.ts'
+import { callerGone } from '../../../http/connection/caller-gone.ts'
 import { type ArrivingFile, readFormWithFile } from '../../../http/forms/form-with-file.ts'
 import { FormFile, optionalFlag } from '../../../http/parameters.ts'
 import { validate } from '../../../http/validation.ts'
@@ -14,23 +14,25 @@ import { FileView } from './file-view.ts'
 
 /** Attributes of a file, all optional. */
 const FileFields = {
-  isPermanent: optionalFlag('True: kept until it is deleted. False: removed after its age, 15 days.'),
-  isPublic: optionalFlag('Kept and shown; every read needs a link or credentials all the same.'),
-  isEncrypted: optionalFlag('Kept and shown.'),
-  notify: optionalFlag('Kept; no mail is sent.'),
+  isPermanent: optionalFlag('True: kept until it is deleted. False: deleted after 15 days.'),
+  isPublic: optionalFlag('Stored and returned; has no effect: every read needs a link or credentials.'),
+  isEncrypted: optionalFlag('Stored and returned.'),
+  notify: optionalFlag('Stored; no mail is sent.'),
   tags: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), {
       maxItems: 1000,
-      description: 'Tags, by which lists can be narrowed.',
+      description: 'Tags, which filter lists.',
     }),
   ),
   branchId: Type.Optional(
-    Type.String({ description: 'Id of the development branch that the file belongs to; the default branch when left out.' }),
+    Type.String({ description: 'Id of the development branch of the file; the default branch if omitted.' }),
   ),
 }
 
 const UploadFields = Type.Object({
-  name: Type.Optional(Type.String({ maxLength: 10_000, description: 'Name of the file; that of the form part by default.' })),
+  name: Type.Optional(
+    Type.String({ maxLength: 10_000, description: 'Name of the file; by default the file name of the form part.' }),
+  ),
   ...FileFields,
 })
 
@@ -38,13 +40,14 @@ const FetchBody = Type.Object({
   url: Type.String({
     minLength: 1,
     maxLength: 4000,
-    description: 'Address of the file, http or https; redirects are followed. The rules of MILLRACE_EGRESS_ALLOW hold.',
+    description:
+      'URL of the file, http or https; redirects are followed. The egress rules of the stack apply (MILLRACE_EGRESS_ALLOW).',
     examples: ['https://example.com/orders.csv'],
   }),
   name: Type.Optional(
     Type.String({
       maxLength: 255,
-      description: 'Name of the file; the one that its server gives or the end of the address by default.',
+      description: 'Name of the file; by default the name from the server or the end of the URL.',
     }),
   ),
   ...FileFields,
@@ -106,14 +109,14 @@ export function importerRoutes({ uploadFile, fetchFile, getBranch }: ImporterDep
       {
         config: {
           operation: 'import.fetchFile',
-          summary: 'Fetch a file from an address; the answer comes when it is stored',
+          summary: 'Fetch a file from a URL; responds when it is stored',
           needs: 'token',
         },
         schema: { body: FetchBody, response: { 200: FileView } },
       },
       async (req, reply) => {
         const { branchId, ...said } = req.body
-        return fetchFile(req, { ...said, branch: await branchOf(req, branchId) }, untilGone(reply))
+        return fetchFile(req, { ...said, branch: await branchOf(req, branchId) }, callerGone(reply))
       },
     )
   }

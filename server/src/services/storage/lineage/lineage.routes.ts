@@ -14,7 +14,7 @@ const User = Type.Object({
   configurationId: Type.String(),
   name: Nullable(Type.String()),
   rowId: Nullable(Type.String()),
-  lastJobId: Nullable(Type.String({ description: 'The last job that did; null: only declared by the mapping.' })),
+  lastJobId: Nullable(Type.String({ description: 'The last job that did this; null: only declared by the mapping.' })),
   lastTime: Nullable(Time),
 })
 const UsedByView = Type.Object(
@@ -28,7 +28,7 @@ const UsedByView = Type.Object(
 )
 const GraphView = Type.Object(
   {
-    isComplete: Type.Boolean({ description: 'False: the graph has more than 2,000 nodes; ask for one table.' }),
+    isComplete: Type.Boolean({ description: 'False: the graph has more than 2,000 nodes; request a single table.' }),
     nodes: Type.Array(
       Type.Object({
         id: Type.String(),
@@ -46,7 +46,7 @@ const GraphView = Type.Object(
         to: Type.String(),
         kind: Type.String({ description: '`read`, `write`, `run`: a task of a flow, or `alias`: a table that shows another.' }),
         rowId: Nullable(Type.String()),
-        jobId: Nullable(Type.String({ description: 'The last job that did; null: only declared by the configuration.' })),
+        jobId: Nullable(Type.String({ description: 'The last job that did this; null: only declared by the configuration.' })),
         time: Nullable(Time),
         columns: Type.Optional(
           Nullable(
@@ -57,7 +57,7 @@ const GraphView = Type.Object(
               }),
               {
                 description:
-                  'Of a table that a SQL transformation wrote: the columns that each of its columns is computed from; null if the statements do not reveal it.',
+                  'For a table that a SQL transformation wrote: the source columns of each column; null if they cannot be determined.',
               },
             ),
           ),
@@ -73,7 +73,9 @@ const JudgedView = Type.Object(
     writer: Nullable(Type.Object({ componentId: Type.String(), configurationId: Type.String(), rowId: Nullable(Type.String()) })),
     lastLoad: Nullable(
       Type.Object({
-        jobId: Nullable(Type.String({ description: 'The job of the writer that loaded it; null: something else did.' })),
+        jobId: Nullable(
+          Type.String({ description: 'The job of the writer that loaded it; null if it was loaded in another way.' }),
+        ),
         tokenDescription: Type.String({ description: 'Of the token that loaded it.' }),
       }),
     ),
@@ -94,13 +96,15 @@ const DeliveriesView = Type.Array(
       configurationId: Type.String(),
       name: Nullable(Type.String()),
       rowId: Nullable(Type.String()),
-      tableId: Type.String({ description: 'The table that is delivered.' }),
+      tableId: Type.String({ description: 'The delivered table.' }),
       state: Type.Union([Type.Literal('current'), Type.Literal('behind'), Type.Literal('never')], {
-        description: '`behind`: the table was loaded since the last good delivery began. `never`: nothing was delivered yet.',
+        description:
+          '`behind`: the table was loaded since the start of the last successful delivery. `never`: nothing was delivered yet.',
       }),
       behindSeconds: Nullable(
         Type.Integer({
-          description: 'Since when the target lacks a load of the table; 0: it has all, null: nothing was delivered yet.',
+          description:
+            'Seconds since the first load that was not delivered; 0: all loads were delivered, null: nothing was delivered yet.',
         }),
       ),
       lastDelivery: Nullable(
@@ -109,7 +113,7 @@ const DeliveriesView = Type.Array(
           time: Time,
           counts: Type.Record(Type.String(), Type.Number(), {
             description:
-              'What was done, by kind: `inserted`, `updated`, `deleted`, `delivered`, `rejected`, `failed`, `files written`, `messages sent`. Rows of a configuration that ran in one job are added up.',
+              'Counts by kind: `inserted`, `updated`, `deleted`, `delivered`, `rejected`, `failed`, `files written`, `messages sent`. Configuration rows of one job are added up.',
           }),
         }),
       ),
@@ -130,7 +134,7 @@ export function lineageRoutes(lineage: Lineage): FastifyPluginAsyncTypebox {
     app.get(
       '/v2/storage/tables/:tableId/used-by',
       {
-        config: { operation: 'lineage.usedBy', summary: 'Configurations that read or write a table', needs: 'bucketRead' },
+        config: { operation: 'lineage.usedBy', summary: 'List configurations that read or write a table', needs: 'bucketRead' },
         schema: { params: ByTable, response: { 200: UsedByView } },
       },
       async (req) => lineage.usedBy(scopeOf(req), req.params.tableId),
@@ -141,7 +145,7 @@ export function lineageRoutes(lineage: Lineage): FastifyPluginAsyncTypebox {
       {
         config: {
           operation: 'lineage.freshnessOfTable',
-          summary: 'How often a table is usually loaded, and whether it is late',
+          summary: 'Usual load interval of a table, and whether it is late',
           needs: 'bucketRead',
         },
         schema: { params: ByTable, response: { 200: JudgedView } },
@@ -154,13 +158,13 @@ export function lineageRoutes(lineage: Lineage): FastifyPluginAsyncTypebox {
       {
         config: {
           operation: 'lineage.graph',
-          summary: 'Where data comes from and goes to: tables and configurations',
+          summary: 'Lineage of tables and configurations',
           needs: 'token',
         },
         schema: {
           querystring: Type.Object({
             tableId: Type.Optional(
-              Type.String({ description: 'Only what this table is connected with; all tables by default.' }),
+              Type.String({ description: 'Only objects connected with this table; all tables by default.' }),
             ),
             direction: Type.Optional(
               Type.Union([Type.Literal('upstream'), Type.Literal('downstream'), Type.Literal('both')], {
@@ -171,7 +175,7 @@ export function lineageRoutes(lineage: Lineage): FastifyPluginAsyncTypebox {
               Type.Integer({
                 minimum: 1,
                 maximum: 20,
-                description: 'How many steps from the table; a configuration is a step. 4 by default.',
+                description: 'Maximum number of steps from the table; a configuration is a step. 4 by default.',
               }),
             ),
           }),
@@ -189,12 +193,14 @@ export function lineageRoutes(lineage: Lineage): FastifyPluginAsyncTypebox {
       {
         config: {
           operation: 'lineage.freshness',
-          summary: 'Tables by lateness, with what is wrong where they come from',
+          summary: 'List tables by lateness, with the causes upstream',
           needs: 'token',
         },
         schema: {
           querystring: Type.Object({
-            limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'At most this many; 100 by default.' })),
+            limit: Type.Optional(
+              Type.Integer({ minimum: 1, maximum: 500, description: 'Maximum number of items; 100 by default.' }),
+            ),
             offset: Offset,
           }),
           response: { 200: FreshnessList },
@@ -208,7 +214,7 @@ export function lineageRoutes(lineage: Lineage): FastifyPluginAsyncTypebox {
       {
         config: {
           operation: 'lineage.deliveries',
-          summary: 'Tables that writers deliver, and how far their targets are behind',
+          summary: 'List tables that writers deliver, and how far their targets are behind',
           needs: 'token',
         },
         schema: { response: { 200: DeliveriesView } },

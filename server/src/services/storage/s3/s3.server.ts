@@ -11,7 +11,7 @@ import { assumeRole, isStsCall } from './assume-role.ts'
 import { type AuthenticateDeps, authenticate } from './authenticate.ts'
 import { authorize } from './authorize.ts'
 import { isBlobRequest, serveBlob } from './azure-blob/azure-blob.ts'
-import { operationOf } from './operations.ts'
+import { operationOf } from './operation-of-request.ts'
 import { parseCall } from './s3-call.ts'
 import { errorDocument, S3Error, toS3Error } from './s3-errors.ts'
 

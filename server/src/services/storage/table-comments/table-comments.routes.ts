@@ -17,7 +17,7 @@ const Text = Type.Object({
   text: Type.String({
     minLength: 1,
     maxLength: 10_000,
-    description: 'What is said about the table.',
+    description: 'Text of the comment.',
     examples: ['Refunds are negative.'],
   }),
 })
@@ -26,7 +26,7 @@ const CommentView = Type.Object(
     id: Type.String(),
     text: Type.String(),
     author: Type.Object({
-      id: Type.Integer({ description: 'Id of the token, as of creators elsewhere.' }),
+      id: Type.Integer({ description: 'Id of the token.' }),
       description: Type.String(),
     }),
     created: Timestamp,
@@ -40,7 +40,7 @@ export function tableCommentsRoutes(comments: TableComments): FastifyPluginAsync
     app.get(
       '/v2/storage/tables/:tableId/comments',
       {
-        config: { operation: 'tableComments.list', summary: 'Comments on a table, the oldest first', needs: 'bucketRead' },
+        config: { operation: 'tableComments.list', summary: 'List comments on a table, oldest first', needs: 'bucketRead' },
         schema: { params: ByTable, response: { 200: Type.Array(CommentView) } },
       },
       async (req) => (await comments.list(scopeOf(req), req.params.tableId)).map(view),
@@ -59,7 +59,7 @@ export function tableCommentsRoutes(comments: TableComments): FastifyPluginAsync
     app.put(
       '/v2/storage/tables/:tableId/comments/:commentId',
       {
-        config: { operation: 'tableComments.update', summary: 'Change an own comment', needs: 'bucketRead' },
+        config: { operation: 'tableComments.update', summary: 'Change your comment', needs: 'bucketRead' },
         schema: { params: ById, body: Text, response: { 200: CommentView } },
       },
       async (req) =>
@@ -69,7 +69,11 @@ export function tableCommentsRoutes(comments: TableComments): FastifyPluginAsync
     app.delete(
       '/v2/storage/tables/:tableId/comments/:commentId',
       {
-        config: { operation: 'tableComments.delete', summary: 'Delete an own comment; admins delete any', needs: 'bucketRead' },
+        config: {
+          operation: 'tableComments.delete',
+          summary: 'Delete your comment; admins can delete any comment',
+          needs: 'bucketRead',
+        },
         schema: { params: ById, response: { 204: Type.Null() } },
       },
       async (req, reply) => {

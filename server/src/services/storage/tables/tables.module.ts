@@ -17,6 +17,8 @@ import type { ObjectsModule } from '../s3/s3.module.ts'
 import type { StorageJobsModule } from '../storage-jobs/storage-jobs.module.ts'
 import type { StorageMetadataModule } from '../storage-metadata/storage-metadata.module.ts'
 import type { UsageModule } from '../usage/usage.module.ts'
+import { tableBrowseRoutes } from './catalog/table-browse.routes.ts'
+import { createTableBrowse } from './catalog/table-browse.ts'
 import { createTableParts } from './catalog/table-catalog.ts'
 import { createTableSearch } from './catalog/table-search.ts'
 import { createDefinitionChanges } from './changes/plan-definition-change.ts'
@@ -87,7 +89,14 @@ export async function createTablesModule(deps: TablesModuleDeps) {
   // On the disk of the object store, so that finished files are moved instead of copied.
   const scratchDir = join(core.dataDir, 'table-scratch')
   const uriPrefix = `s3://${objects.access.bucket}/`
-  const engine = await createTableEngine({ objects: createTableObjects(objects.store), scratchDir, uriPrefix, settings })
+  const engine = await createTableEngine({
+    objects: createTableObjects(objects.store),
+    scratchDir,
+    uriPrefix,
+    settings,
+    onNotLoaded: (reason) =>
+      log.error({ reason }, 'a table worker could not load DuckDB; install Millrace again if this persists'),
+  })
   const parts = createTableParts({
     db: core.db,
     inTransaction,
@@ -241,6 +250,7 @@ function routesOfTables(deps: TablesModuleDeps, { parts, engine, tables, views, 
       waitForJob: storageJobs.waitForSuccess,
       storeFile: (scope, name, body, origin) => files.save(scope, name, body, origin, ['file-import']),
     }),
+    tableBrowseRoutes(createTableBrowse(parts)),
     tableRowsRoutes({ rows: createTableRows({ parts, engine }) }),
     tableMetadataRoutes({ metadata: createTableMetadata(parts), views }),
     tableDefinitionRoutes({ definitions: createDefinitionChanges(parts), createJob, dryRun }),

@@ -3,7 +3,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { DryRun, DryRunView, isDryRun, untilGone } from '../../../http/dry-run.ts'
+import { callerGone } from '../../../http/connection/caller-gone.ts'
+import { DryRun, DryRunView, isDryRun } from '../../../http/dry-run.ts'
 import { includeFrom } from '../../../http/include.ts'
 import { JobView, jobView } from '../../../http/job-view.ts'
 import { fieldsFrom, PAGE_PARAMETERS, pageFrom, picked } from '../../../http/page.ts'
@@ -124,7 +125,7 @@ export function tablesRoutes({ tables, views, dryRun, eventsOfTable }: TablesRou
           params: ByTable,
           querystring: Type.Object({ async: Async }),
           body: Type.Object({
-            displayName: Type.String({ description: 'Name for people; it can change, the id cannot.' }),
+            displayName: Type.String({ description: 'Display name; can be changed, unlike the id.' }),
             async: Async,
           }),
           response: { 200: TableView, 202: JobView },
@@ -162,7 +163,7 @@ export function tablesRoutes({ tables, views, dryRun, eventsOfTable }: TablesRou
         const { force = false, async: asJob } = req.query
         if (isDryRun(req)) {
           const job = await tables.planRemoval(scopeOf(req), tableId, force)
-          return reply.code(200).send(await dryRun(req, job, untilGone(reply)))
+          return reply.code(200).send(await dryRun(req, job, callerGone(reply)))
         }
         if (asJob) return reply.code(202).send(jobView(await tables.startRemoval(req, tableId, force), req.baseUrl))
         await tables.remove(scopeOf(req), tableId, force, req.origin)

@@ -149,6 +149,9 @@ export function createTablesStore(database: Db) {
       return row && toTable(row)
     },
 
+    findMany: async (keys: readonly number[]): Promise<TableRow[]> =>
+      (await inPieces(keys, (piece) => db.selectFrom('data_table').selectAll().where('id', 'in', piece).execute())).map(toTable),
+
     /** As the transaction sees it; tables that it dropped have none. */
     countRowsOf: async (trx: Trx, keys: readonly number[]): Promise<number> => {
       const rows = await inPieces(keys, (piece) =>

@@ -18,7 +18,7 @@ export interface LimitsRoutesDeps {
 
 const Limit = Type.Object({
   name: Type.String({ maxLength: 100, description: `One of ${Object.keys(PROJECT_LIMITS).join(', ')}.` }),
-  value: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'The most that the project may have.' }),
+  value: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Maximum value.' }),
 })
 const InProject = Type.Object({ projectId: numberedId('project') })
 const OfLimit = Type.Object({
@@ -40,11 +40,11 @@ export function limitsRoutes({ usage, asStackAdmin }: LimitsRoutesDeps): Fastify
     app.post(
       '/manage/projects/:projectId/limits',
       {
-        config: config('setLimits', 'Set what a project may use at most'),
+        config: config('setLimits', 'Set limits of a project'),
         schema: {
           params: InProject,
           body: Type.Object({
-            limits: Type.Array(Limit, { maxItems: 50, description: 'The limits to set; others stay as they are.' }),
+            limits: Type.Array(Limit, { maxItems: 50, description: 'Limits to set; others are unchanged.' }),
           }),
           response: { 200: Type.Array(Limit) },
         },
@@ -63,7 +63,7 @@ export function limitsRoutes({ usage, asStackAdmin }: LimitsRoutesDeps): Fastify
     app.delete(
       '/manage/projects/:projectId/limits/:limit',
       {
-        config: config('removeLimit', 'Take a limit of a project away'),
+        config: config('removeLimit', 'Remove a limit of a project'),
         schema: { params: OfLimit, response: { 204: Type.Null() } },
       },
       async ({ person, params, origin }, reply) => {

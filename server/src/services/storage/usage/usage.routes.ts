@@ -16,32 +16,32 @@ export interface UsageRoutesDeps {
 const Day = (description: string) =>
   Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description, examples: ['2026-11-01'] }))
 const Query = Type.Object({
-  from: Day('First day (UTC); the first of the present month by default.'),
-  to: Day('Last day (UTC), included; today by default.'),
+  from: Day('First day (UTC); by default the first of the current month.'),
+  to: Day('Last day (UTC), inclusive; today by default.'),
   groupBy: Type.Optional(
     Type.String({
       maxLength: 100,
-      description: `Comma list of ${USAGE_GROUPS.join(', ')}: one line for each combination. \`day\` by default; empty for one sum.`,
+      description: `Groups, separated by commas: ${USAGE_GROUPS.join(', ')}. One line for each combination. \`day\` by default; empty for one sum.`,
     }),
   ),
   format: Type.Optional(Type.Union([Type.Literal('json'), Type.Literal('csv')], { description: 'json (default) or csv.' })),
 })
 const Line = Type.Object({
   day: Type.Optional(Type.String()),
-  componentId: Type.Optional(Type.String({ description: 'Empty for what was done outside of jobs.' })),
+  componentId: Type.Optional(Type.String({ description: 'Empty for usage outside of jobs.' })),
   configurationId: Type.Optional(Type.String()),
   jobs: Type.Integer(),
   failedJobs: Type.Integer(),
   jobSeconds: Type.Number(),
   sqlSeconds: Type.Number(),
-  rowsLoaded: Type.Integer({ description: 'Rows of the files that were loaded into tables.' }),
-  bytesLoaded: Type.Integer({ description: 'Bytes of CSV that were loaded into tables.' }),
-  bytesRead: Type.Integer({ description: 'Bytes of tables that jobs read and exports wrote.' }),
-  storageByteHours: Type.Integer({ description: 'Bytes of tables and files, times the hours they were stored.' }),
+  rowsLoaded: Type.Integer({ description: 'Rows loaded into tables.' }),
+  bytesLoaded: Type.Integer({ description: 'Bytes of CSV loaded into tables.' }),
+  bytesRead: Type.Integer({ description: 'Bytes of tables read by jobs and written by exports.' }),
+  storageByteHours: Type.Integer({ description: 'Bytes of tables and files multiplied by the hours they were stored.' }),
 })
 const Credits = Type.Object({
-  remaining: Type.Number({ description: 'Remaining credits. There is no billing: there are always enough.' }),
-  consumed: Type.Number({ description: 'Hours of jobs in the present month.' }),
+  remaining: Type.Number({ description: 'Remaining credits. There is no billing, so the number is constant.' }),
+  consumed: Type.Number({ description: 'Job hours in the current month.' }),
   purchased: Type.Number(),
   stats: Type.Object({ workspaceJobs: Type.Array(Type.Unknown()), month: Type.Union([Line, Type.Null()]) }),
 })
@@ -69,7 +69,7 @@ export function usageRoutes({ usage, now }: UsageRoutesDeps): FastifyPluginAsync
       {
         config: {
           operation: 'billing.usage',
-          summary: 'What the project used, by day, component and configuration',
+          summary: 'Usage of the project by day, component and configuration',
           needs: 'project',
           produces: ['application/json', 'text/csv'],
         },
@@ -89,7 +89,7 @@ export function usageRoutes({ usage, now }: UsageRoutesDeps): FastifyPluginAsync
     app.get(
       '/billing/limits',
       {
-        config: { operation: 'billing.limits', summary: 'What the project may use at most', needs: 'token' },
+        config: { operation: 'billing.limits', summary: 'Limits of the project', needs: 'token' },
         schema: { response: { 200: Limits } },
       },
       async (req) => {

@@ -1,7 +1,8 @@
 // Tables usage_day, usage_storage and project_limit.
 
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { type Db, type Trx, withTables } from '../../../engines/metadata-db/dialects.ts'
+import { statement } from '../../../engines/metadata-db/statement.ts'
 
 export const COUNTERS = ['jobs', 'failed_jobs', 'job_ms', 'sql_ms', 'rows_in', 'bytes_in', 'bytes_out', 'byte_seconds'] as const
 type Counter = (typeof COUNTERS)[number]
@@ -111,15 +112,14 @@ export function createUsageStore(database: Db) {
       return before && Number(before.measured_at)
     },
 
-    limits: (on: Db | Trx, projectId: number) => limitsOf(withTables<Tables>(on), projectId),
+    async limits(on: Db | Trx, projectId: number): Promise<ReadonlyMap<string, number>> {
+      const rows = await limitsOf(on, { projectId })
+      return new Map(rows.map(({ name, value }) => [name, Number(value)]))
+    },
 
     /** Projects that have a limit of this name. */
     limitsNamed: async (on: Db | Trx, name: string): Promise<ReadonlyMap<number, number>> => {
-      const rows = await withTables<Tables>(on)
-        .selectFrom('project_limit')
-        .select(['project_id', 'value'])
-        .where('name', '=', name)
-        .execute()
+      const rows = await limitsNamed(on, { name })
       return new Map(rows.map((row) => [Number(row.project_id), Number(row.value)]))
     },
 
@@ -137,15 +137,19 @@ export function createUsageStore(database: Db) {
   }
 }
 
-async function limitsOf(db: Kysely<Tables>, projectId: number): Promise<ReadonlyMap<string, number>> {
-  const rows = await db
+// Read by every file and every load, and by the detail of a token.
+const limitsOf = statement((db, { projectId }: { projectId: number }) =>
+  withTables<Tables>(db)
     .selectFrom('project_limit')
     .select(['name', 'value'])
     .where('project_id', '=', projectId)
-    .orderBy('name')
-    .execute()
-  return new Map(rows.map(({ name, value }) => [name, Number(value)]))
-}
+    .orderBy('name'),
+)
+
+// Read by every claim of jobs.
+const limitsNamed = statement((db, { name }: { name: string }) =>
+  withTables<Tables>(db).selectFrom('project_limit').select(['project_id', 'value']).where('name', '=', name),
+)
 
 /** PostgreSQL answers sums as text. */
 const countersOf = (row: Readonly<Record<Counter, number | string>>): Counters =>

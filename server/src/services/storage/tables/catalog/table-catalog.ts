@@ -26,6 +26,7 @@ import type { Scope } from '../../../../model/scope.ts'
 import type { UsagePort } from '../../../../model/usage-port.ts'
 import type { StateCommit } from '../snapshots/table-snapshots.store.ts'
 import { createTablesStore, type TableLayout, type TableRow, type TablesStore } from '../tables.store.ts'
+import type { VisibleBuckets } from './table-browse.store.ts'
 
 /** A bucket, seen from here. */
 export interface BucketRef {
@@ -42,6 +43,9 @@ export interface BucketsOfTables {
   getForChange(scope: Scope, id: string, needed: 'write' | 'manage'): Promise<BucketRef>
   list(scope: Scope): Promise<readonly BucketRef[]>
   findByKey(key: number): Promise<BucketRef | undefined>
+  findMany(keys: readonly number[]): Promise<readonly (BucketRef & { readonly sharing: string | null })[]>
+  /** The buckets of `list`, for a statement of the database. */
+  visibleTo(scope: Scope): Promise<VisibleBuckets>
   /** The bucket of the default branch, whatever the branch has under its name. */
   getInDefaultBranch(scope: Scope, id: string): Promise<BucketRef>
   /** The bucket of the same id in the branch, made when it is not there. */

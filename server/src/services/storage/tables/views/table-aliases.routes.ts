@@ -64,8 +64,8 @@ export function tableAliasesRoutes({ aliases, views }: TableAliasesRoutesDeps): 
     )
 
     for (const [method, operation, summary] of [
-      ['POST', 'tables.enableAliasSync', 'Let an alias follow the columns of its table'],
-      ['DELETE', 'tables.disableAliasSync', 'Keep the columns of an alias as they are'],
+      ['POST', 'tables.enableAliasSync', 'Synchronize the columns of an alias with its table'],
+      ['DELETE', 'tables.disableAliasSync', 'Stop synchronizing the columns of an alias'],
     ] as const)
       app.route({
         method,

@@ -30,7 +30,7 @@ export function tableMetadataRoutes({ metadata, views }: TableMetadataRoutesDeps
     app.get(
       '/v2/storage/search/tables',
       {
-        config: { operation: 'tables.search', summary: 'Tables with certain metadata', needs: 'token', branch: 'refused' },
+        config: { operation: 'tables.search', summary: 'Search tables by metadata', needs: 'token', branch: 'refused' },
         schema: {
           querystring: Type.Object({
             metadataKey: optionalText('Only tables with this key.'),

@@ -16,20 +16,20 @@ const CSV = {
   escapedBy: 'Escape character; none by default.',
   columns: 'Names of the columns, for data without a header.',
   withoutHeaders: 'True: the first line is data.',
-  ignoredLinesCount: 'How many lines to skip at the start.',
+  ignoredLinesCount: 'Number of lines to skip at the start.',
 }
 const NEW_TABLE = {
-  name: 'Name of the table. Needed.',
-  displayName: 'Name for people; the name by default.',
+  name: 'Name of the table. Required.',
+  displayName: 'Display name; the name by default.',
   primaryKey: 'Columns of the primary key: a list, or names joined by commas.',
 }
 const LOAD = {
   incremental: 'True: add the rows, and replace those with the same primary key. False: replace the whole table.',
-  treatValuesAsNull: 'The value that counts as absent: NULL in typed columns, the empty text in others.',
-  useTimestampFromDataFile: 'True: the column _timestamp of the data has the load time of a row.',
-  deduplicationStrategy: 'Only `upsert`: the last row of a key wins.',
+  treatValuesAsNull: 'The value that is loaded as NULL in typed columns, and as the empty string in others.',
+  useTimestampFromDataFile: 'True: the column `_timestamp` of the data contains the load time of each row.',
+  deduplicationStrategy: 'Only `upsert` is supported: the last row of a key wins.',
 }
-const DATA = { dataString: 'The data as text, in place of a file.' }
+const DATA = { dataString: 'The data as text, instead of a file.' }
 
 /** Which rows and columns are meant. */
 const ROWS = {
@@ -37,11 +37,11 @@ const ROWS = {
   changedUntil: 'Only rows loaded before this time.',
   days: 'Only rows loaded in the last days, as a number.',
   whereColumn: 'Column that whereValues are compared with.',
-  whereValues: 'Values to compare with; one has to match.',
+  whereValues: 'Values to compare with; one must match.',
   whereOperator: '`eq` by default, or `ne`.',
   whereFilters:
-    'List of filters, each with column, operator (eq, ne, gt, ge, lt, le, contains, startsWith, isEmpty, isNotEmpty), values and dataType; all have to match.',
-  fulltextSearch: 'Text that some column has to contain. Not together with filters.',
+    'List of filters, each with column, operator (eq, ne, gt, ge, lt, le, contains, startsWith, isEmpty, isNotEmpty), values and dataType; all must match.',
+  fulltextSearch: 'Text that any column must contain. Cannot be combined with filters.',
 }
 const SELECTION = {
   ...ROWS,
@@ -54,7 +54,7 @@ export const NewTableFromSource = readByRule(
     ...NEW_TABLE,
     ...CSV,
     dataFileId: 'File with the rows.',
-    snapshotId: 'Snapshot to make the table from, in place of a file.',
+    snapshotId: 'Snapshot to create the table from, instead of a file.',
     sourceTableId: 'Table whose earlier state becomes the new table, with timestamp.',
     timestamp: 'Time of that state.',
   },
@@ -65,73 +65,75 @@ export const NewTableWithData = Type.Object({
   ...readByRule({ ...NEW_TABLE, ...CSV, ...DATA }, { name: 'orders' }).properties,
 })
 export const LoadFromFile = readByRule(
-  { dataFileId: 'File with the rows. Needed.', ...LOAD, ...CSV },
+  { dataFileId: 'File with the rows. Required.', ...LOAD, ...CSV },
   { dataFileId: 1017, incremental: true },
 )
 export const LoadWithData = Type.Object({ data: FormFile, ...readByRule({ ...LOAD, ...CSV, ...DATA }).properties })
 export const LoadNamedTable = Type.Object({
   ...LoadWithData.properties,
-  ...readByRule({ tableId: 'Id of the table. Needed.', branchId: 'Branch by id, or `default`.' }, { tableId: 'in.c-main.orders' })
-    .properties,
+  ...readByRule(
+    { tableId: 'Id of the table. Required.', branchId: 'Branch by id, or `default`.' },
+    { tableId: 'in.c-main.orders' },
+  ).properties,
 })
 export const ExportFields = readByRule(
   {
     ...SELECTION,
-    limit: 'At most this many rows; all by default.',
+    limit: 'Maximum number of rows; all by default.',
     fileType: '`csv` by default, `parquet` or `jsonl` (JSON lines).',
     gzip: 'True: compress CSV and JSON lines.',
     includeInternalTimestamp: 'True: add the column _timestamp, the time of the load.',
-    merged: 'True: one file in place of slices; CSV then has a header.',
+    merged: 'True: one file instead of slices; CSV then has a header.',
     format: 'Only `rfc`.',
     timezone: 'Only UTC.',
-    sourceBranchId: 'Branch by id, or `default`; that of the address when left out.',
+    sourceBranchId: 'Branch by id, or `default`; that of the URL if omitted.',
   },
   { columns: ['id', 'amount'], gzip: true },
 )
 export const PreviewQuery = readByRule({
   ...SELECTION,
-  limit: 'At most this many rows; 100 by default.',
+  limit: 'Maximum number of rows; 100 by default.',
   format: '`rfc` (CSV) by default, or `json`.',
-  maxColumns: 'CSV without `columns`: refuse tables with more columns than this; 100 by default.',
+  maxColumns: 'For CSV without `columns`: maximum number of columns; larger tables are refused. 100 by default.',
 })
 export const DownloadQuery = readByRule({
   ...SELECTION,
-  limit: 'At most this many rows; all by default.',
+  limit: 'Maximum number of rows; all by default.',
   format: '`csv` (with a header) by default, `parquet` or `jsonl` (JSON lines).',
 })
 const OF_STATE = {
-  state: 'State of the table to read, as an earlier answer named it; the present one by default.',
-  timestamp: 'Read the state of this time instead.',
+  state: 'State of the table to read, from an earlier response; the current one by default.',
+  timestamp: 'Read the state at this time instead.',
 }
 export const RowsQuery = readByRule({
   ...SELECTION,
-  offset: 'Rows to pass over; 0 by default.',
-  limit: 'At most this many rows, up to 1000; 100 by default.',
-  cellChars: 'Characters of a value at most, up to 16384, or 8388608 for one column alone; 1024 by default.',
-  count: 'True: count the rows that match, also where that takes another look at the table.',
+  offset: 'Number of rows to skip; 0 by default.',
+  limit: 'Maximum number of rows, up to 1000; 100 by default.',
+  cellChars: 'Maximum number of characters per value, up to 16384, or 8388608 for a single column; 1024 by default.',
+  count: 'True: count matching rows, even if this requires another scan.',
   ...OF_STATE,
 })
 export const ProfileQuery = readByRule({
   ...ROWS,
-  columns: 'Columns to compute figures for, at most 100: a list, or names joined by commas; all by default.',
-  exact: 'True: read every row. Otherwise a sample of a large table is used.',
-  sampleRows: 'About how many rows a sample has, up to 5000000; 100000 by default.',
-  bins: 'Bars of each histogram, up to 200; 20 by default.',
+  columns: 'Columns, at most 100: a list, or names joined by commas; all by default.',
+  exact: 'True: read all rows. Otherwise a sample of large tables.',
+  sampleRows: 'Approximate number of sampled rows, up to 5000000; 100000 by default.',
+  bins: 'Number of bars of each histogram, up to 200; 20 by default.',
   ...OF_STATE,
 })
 export const RowsToDelete = readByRule(
-  { ...ROWS, allowTruncate: 'True: without any filter, delete every row.' },
+  { ...ROWS, allowTruncate: 'True: delete all rows if there is no filter.' },
   { whereColumn: 'id', whereValues: ['7'] },
 )
 
 export const NewAlias = readByRule(
   {
-    sourceTable: 'Id of the table to show. Needed.',
+    sourceTable: 'Id of the table to show. Required.',
     name: 'Name of the alias; that of the table by default.',
-    displayName: 'Name for people; the name by default.',
+    displayName: 'Display name; the name by default.',
     aliasColumns: 'Columns to show; all by default.',
     aliasFilter: 'An object with column, operator (eq, ne) and values: the rows to show.',
-    aliasColumnsAutoSync: 'True: columns that the table gets later are shown, too.',
+    aliasColumnsAutoSync: 'True: columns that are added to the table later are shown, too.',
   },
   { sourceTable: 'in.c-main.orders', name: 'recent-orders' },
 )
@@ -139,7 +141,7 @@ export const AliasFilterFields = readByRule(
   {
     column: 'Column to filter by.',
     operator: '`eq` by default, or `ne`.',
-    values: 'List of values; one has to match.',
+    values: 'List of values; one must match.',
   },
   { column: 'status', values: ['paid'] },
 )
@@ -147,7 +149,7 @@ export const AliasFilterFields = readByRule(
 const DEFINITION = 'An object with type, length, nullable and default.'
 export const NewColumn = readByRule(
   {
-    name: 'Name of the column. Needed.',
+    name: 'Name of the column. Required.',
     basetype: 'STRING, INTEGER, NUMERIC, FLOAT, BOOLEAN, DATE or TIMESTAMP; or send a definition.',
     definition: DEFINITION,
   },
@@ -155,19 +157,19 @@ export const NewColumn = readByRule(
 )
 export const NewPrimaryKey = readByRule(
   {
-    columns: 'Columns of the primary key. Needed.',
-    skipDuplicatesCheck: 'True: do not look for rows that have the same key.',
+    columns: 'Columns of the primary key. Required.',
+    skipDuplicatesCheck: 'True: do not check for duplicate keys.',
   },
   { columns: ['id'] },
 )
-const LAYOUT = 'How another backend would lay the table out: an object, kept and shown, without effect here.'
+const LAYOUT = 'Layout for other backends: an object that is stored and returned without effect.'
 export const TableDefinition = readByRule(
   {
-    name: 'Name of the table. Needed.',
-    displayName: 'Name for people; the name by default.',
+    name: 'Name of the table. Required.',
+    displayName: 'Display name; the name by default.',
     primaryKeysNames: 'Columns of the primary key.',
-    columns: 'List of columns, each with name and either basetype or definition. Needed.',
-    timestampType: 'Only `MANAGED`: every row carries the time of its load.',
+    columns: 'List of columns, each with name and either basetype or definition. Required.',
+    timestampType: 'Only `MANAGED`: every row has the time of its load.',
     timePartitioning: LAYOUT,
     rangePartitioning: LAYOUT,
     clustering: LAYOUT,
@@ -184,13 +186,14 @@ export const ColumnDefinitionChange = Type.Object({
     nullable: 'True: the column may be empty.',
     name: 'New name of the column, by the rules of new columns. Rows, metadata, aliases and data tests keep it; configurations, queries and data contracts that use the old name have to be changed.',
   }).properties,
-  default: cleared('Value of rows that have none; null removes it.'),
+  default: cleared('Default value; null removes it.'),
   description: cleared('Free text; null removes it.'),
 })
 export const ColumnTypeChange = readByRule({
   type: 'A base type (STRING, INTEGER, NUMERIC, FLOAT, BOOLEAN, DATE, TIMESTAMP) or its usual name in SQL.',
-  length: 'Of a NUMERIC precision and scale (`18,4`), of a text how many characters.',
-  invalidValues: 'What becomes of values that are not of the type: `refuse` (default) changes nothing, `null` empties them.',
+  length: 'Precision and scale of NUMERIC (`18,4`), or number of characters of a string.',
+  invalidValues:
+    'Handling of values that do not fit the type: `refuse` (default) refuses the change, `null` replaces them by null.',
 })
 export const TableDefinitionChange = Type.Object({
   ...readByRule({

@@ -35,7 +35,7 @@ interface TimelineProps {
   readonly until: string | undefined
 }
 
-export function JobsTimeline({ filters, hours = '24', until }: TimelineProps) {
+export function ProjectTimeline({ filters, hours = '24', until }: TimelineProps) {
   const navigate = useNavigate()
   const [opened] = useState(() => Date.now())
   const span = (Number(hours) || 24) * HOUR_MS

@@ -22,7 +22,7 @@ interface RowRun {
 
 const TONES: Readonly<Record<string, Bar['tone']>> = { input: 'input', program: 'program', load: 'load' }
 
-export function JobTimeline({ job, nameOfRow }: { job: Job; nameOfRow: (rowId: string) => string }) {
+export function RowTimeline({ job, nameOfRow }: { job: Job; nameOfRow: (rowId: string) => string }) {
   const runs: readonly RowRun[] = (job.result as { readonly rows?: readonly RowRun[] }).rows ?? job.progress?.rows ?? []
   if (runs.length === 0) return null
   return (

@@ -88,6 +88,10 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'The metadata database {path} cannot be opened: {reason}. Restore a backup into an empty folder, or set MILLRACE_DATA_DIR to another one.',
   },
+  'stack.databaseTooOld': {
+    kind: 'invalid',
+    text: 'PostgreSQL at {address} has version {version}, and this version of Millrace needs {needed} or newer. Upgrade PostgreSQL, or start the earlier Millrace.',
+  },
   'stack.databaseNewer': {
     kind: 'invalid',
     text: 'The metadata database was migrated by a newer Millrace: this version does not have the migrations {migrations}. Start the newer version, or restore a backup from before the upgrade.',
@@ -510,7 +514,7 @@ export const ERRORS = {
   },
   'sql.noHistory': {
     kind: 'invalid',
-    text: 'The history of table {table} is not kept. Switch it on with PUT /v2/storage/tables/{table}/history.',
+    text: 'The history of table {table} is disabled. Enable it with PUT /v2/storage/tables/{table}/history.',
   },
   'sql.noState': {
     kind: 'invalid',
@@ -705,18 +709,18 @@ export const ERRORS = {
   },
   'backup.noPlace': {
     kind: 'conflict',
-    text: 'No place for backups is configured. Set MILLRACE_BACKUP_FOLDER or the variables MILLRACE_BACKUP_S3_*, or run millrace backup on the server.',
+    text: 'No location for backups is configured. Set MILLRACE_BACKUP_FOLDER or the environment variables MILLRACE_BACKUP_S3_*, or run millrace backup on the server.',
   },
-  'backup.runs': { kind: 'conflict', text: 'A backup is being made. Wait until it has ended.' },
+  'backup.runs': { kind: 'conflict', text: 'A backup is running. Wait until it has finished.' },
   'backup.pausedCopy': {
     kind: 'conflict',
     text: 'This stack is a paused copy of another one, whose backups retention could remove. Run millrace resume first.',
   },
   'backup.notGood': {
     kind: 'conflict',
-    text: 'Backup {id} cannot be tried out: its state is {state}. Choose one that ended well and still exists.',
+    text: 'Backup {id} cannot be tested: its state is {state}. Choose a successful backup that still exists.',
   },
-  'backup.drillRuns': { kind: 'conflict', text: 'A restore test is running. Wait until it has ended.' },
+  'backup.drillRuns': { kind: 'conflict', text: 'A restore test is running. Wait until it has finished.' },
   'backup.wrongName': {
     kind: 'invalid',
     text: '"{name}" is not a valid backup name. Use up to 100 letters, digits, dots, dashes and underscores, starting with a letter or digit.',
@@ -754,7 +758,7 @@ export const ERRORS = {
   // Comments on tables
   'storage.comments.notAuthor': {
     kind: 'forbidden',
-    text: 'Comment {id} was written by another caller. Its author changes it; its author and admins of the project delete it.',
+    text: 'Comment {id} was written by another caller. Only its author can change it; its author and project admins can delete it.',
   },
   // Storage jobs
   'storage.jobs.notFound': { kind: 'not-found', text: 'Job {id} was not found.' },
@@ -844,11 +848,11 @@ export const ERRORS = {
   'storage.dataTests.invalid': { kind: 'invalid', text: '{reason}.' },
   'storage.dataTests.noColumn': {
     kind: 'invalid',
-    text: 'Column {column} does not exist in table {table}. Name a column of the table.',
+    text: 'Column {column} does not exist in table {table}. Use a column of the table.',
   },
   'storage.dataTests.notOwnTable': {
     kind: 'invalid',
-    text: 'Table {table} is an alias or belongs to another project, so no load writes to it. Test the table that it shows.',
+    text: 'Table {table} is an alias or belongs to another project, so it is not loaded. Test its source table.',
   },
   'storage.dataTests.tooMany': {
     kind: 'invalid',
@@ -858,18 +862,18 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'Data test "{name}" belongs to the default branch. Change it there, or create a test with the same name in this branch, which replaces it here.',
   },
-  'storage.history.notPossible': { kind: 'invalid', text: 'The history of table {table} cannot be kept: {reason}.' },
+  'storage.history.notPossible': { kind: 'invalid', text: 'The history of table {table} cannot be enabled: {reason}.' },
   'storage.history.gap': {
     kind: 'conflict',
-    text: 'The history of table {table} has a gap: the state that it goes up to is older than the retention. Switch the history off and on again.',
+    text: 'The history of table {table} has a gap: its last state is older than the retention. Disable the history and enable it again.',
   },
   'storage.history.swap': {
     kind: 'conflict',
-    text: 'Table {table} keeps the history of its rows and cannot be swapped. Switch the history off, swap the tables, and switch it on again.',
+    text: 'Table {table} has an enabled history and cannot be swapped. Disable the history, swap the tables, and enable it again.',
   },
   'storage.history.rename': {
     kind: 'conflict',
-    text: 'Table {table} keeps the history of its rows, which has the column {column} under this name. Switch the history off, rename the column here and in {table}_history, and switch it on again.',
+    text: 'Column {column} cannot be renamed, because the history of table {table} uses this name. Disable the history, rename the column here and in {table}_history, and enable it again.',
   },
   'storage.history.advanced': { kind: 'conflict', text: 'The history of table {table} was extended by another node.' },
   'storage.contracts.invalid': { kind: 'invalid', text: 'The data contract is invalid: {reason}.' },
@@ -1139,7 +1143,7 @@ export const ERRORS = {
   'queue.notRunnable': { kind: 'invalid', text: 'Component "{component}" cannot be run: {reason}' },
   'queue.pausedCopy': {
     kind: 'conflict',
-    text: 'This stack is a restored copy, so {component} delivers nothing: the original may still do so. Run "millrace resume" and restart the stack to let it deliver.',
+    text: 'This stack is a restored copy, so {component} does not run: the original may still deliver. Run "millrace resume" and restart the stack to enable deliveries.',
   },
   'queue.configurationDisabled': {
     kind: 'invalid',
@@ -1293,7 +1297,7 @@ export const ERRORS = {
   },
   'proposals.changedSince': {
     kind: 'conflict',
-    text: 'Configuration {configuration} of {component} has changed since proposal {id} was accepted. Roll it back by itself.',
+    text: 'Configuration {configuration} of {component} has changed since proposal {id} was accepted. Roll it back separately.',
   },
   'proposals.defaultBranch': { kind: 'invalid', text: 'The default branch cannot be proposed. Name a development branch.' },
   'proposals.exists': { kind: 'conflict', text: 'Proposal {id} of branch {branch} already exists and is not decided yet.' },
@@ -1303,12 +1307,12 @@ export const ERRORS = {
   },
   'proposals.otherBranch': {
     kind: 'forbidden',
-    text: 'A token that only proposes changes its own branch alone, not branch {branch}. Omit the branch.',
+    text: 'A token that only proposes can change its own branch only, not branch {branch}. Omit the branch.',
   },
   'proposals.rehearsing': { kind: 'conflict', text: 'Proposal {id} is being rehearsed. Wait for the end of its job.' },
   'proposals.submitted': {
     kind: 'conflict',
-    text: 'Proposal {id} is submitted, so its branch is closed for changes until a person has decided.',
+    text: 'Proposal {id} is submitted, so its branch cannot be changed until a person decides.',
   },
   'proposals.tokenGone': {
     kind: 'conflict',
@@ -1448,7 +1452,7 @@ export const ERRORS = {
   },
   'apps.neverListened': {
     kind: 'transient',
-    text: 'the app did not respond on the port of the variable PORT within {seconds} s',
+    text: 'the app did not respond within {seconds} s on the port in the environment variable PORT',
   },
   'apps.noAnswer': { kind: 'transient', text: 'App {id} closed the connection before it responded. See its log.' },
 
@@ -1524,64 +1528,67 @@ export const ERRORS = {
   },
 
   // The model of the operator
-  'ai.noModel': { kind: 'not-found', text: 'This stack has no model. An administrator can name one with MILLRACE_AI_URL.' },
+  'ai.noModel': {
+    kind: 'not-found',
+    text: 'No model is configured on this stack. The operator can set one with MILLRACE_AI_URL.',
+  },
   'ai.missing': { kind: 'invalid', text: 'The parameter {name} is missing; {task} requires it.' },
   'ai.jobNotFailed': { kind: 'conflict', text: 'Job {id} has not failed. Only failed jobs are explained.' },
   'ai.promptChanged': {
     kind: 'conflict',
-    text: 'What would be sent has changed since it was shown, so nothing was sent. Look at it again.',
+    text: 'The prompt has changed since it was shown, so nothing was sent. Review it again.',
   },
-  'ai.modelFailed': { kind: 'transient', text: 'The model at {host} did not answer: {reason}.' },
+  'ai.modelFailed': { kind: 'transient', text: 'The model at {host} did not respond: {reason}.' },
   'ai.budgetSpent': {
     kind: 'too-many',
-    text: 'This caller has used its {limit} requests to the model of today. They start again in {seconds} s.',
+    text: 'The daily limit of {limit} requests to the model is reached. Try again in {seconds} s.',
   },
 
   // Agents
-  'agents.authorizationInvalid': { kind: 'invalid', text: 'The client asks for a sign-in that is not possible: {reason}' },
+  'agents.authorizationInvalid': { kind: 'invalid', text: 'The sign-in request of the client is invalid: {reason}' },
   'agents.clientInvalid': {
     kind: 'invalid',
-    text: 'The client cannot sign in agents: {reason}. Nothing was sent to it; its maker can fix it.',
+    text: 'The client cannot sign in agents: {reason}. Nothing was sent to it; its developer must fix it.',
   },
   'agents.connectionNotFound': { kind: 'not-found', text: 'Agent connection {id} not found' },
   'agents.decided': { kind: 'conflict', text: 'Request {id} of an agent is already decided.' },
   'agents.needsPerson': {
     kind: 'forbidden',
-    text: 'A person has to allow this to the agent: {subject}. Open the link in the answer, or do it in the console.',
+    text: 'A person must allow this: {subject}. Open the link in the response, or the page Agents of the console.',
   },
-  'agents.notStored': { kind: 'conflict', text: 'The secret was not stored, and the request still waits: {reason}' },
-  'agents.noValue': { kind: 'invalid', text: 'Request {id} asks for a secret. Send its value.' },
+  'agents.notStored': { kind: 'conflict', text: 'The secret was not stored, and the request is still open: {reason}' },
+  'agents.noValue': { kind: 'invalid', text: 'Request {id} requires a secret. Send its value.' },
   'agents.otherPerson': {
     kind: 'forbidden',
-    text: 'The secret of an agent is entered by the person who signed it in. Sign in to the console as that person.',
+    text: 'Only the user who signed in the agent can enter its secrets. Sign in to the console as that user.',
   },
   'agents.personDecides': {
     kind: 'forbidden',
-    text: 'A signed-in person decides, or a token that no agent uses. Sign in to the console.',
+    text: 'Agents cannot decide about requests. Sign in to the console, or use a token that no agent uses.',
   },
   'agents.requestNotFound': { kind: 'not-found', text: 'Request {id} of an agent does not exist or is older than a day.' },
-  'mcp.unknownGroup': { kind: 'invalid', text: 'The group of tools {group} does not exist. Groups: {known}.' },
+  'mcp.unknownGroup': { kind: 'invalid', text: 'Tool group {group} does not exist. Groups: {known}.' },
   'mcp.foreignOrigin': {
     kind: 'forbidden',
-    text: 'A page of {origin} must not call a stack that listens on this machine only. If the stack has that address, set MILLRACE_PUBLIC_URL.',
+    text: 'Pages of {origin} cannot call this stack, because it listens on a loopback address. If that is the URL of the stack, set MILLRACE_PUBLIC_URL.',
   },
   'mcp.insufficientScope': {
     kind: 'forbidden',
-    text: 'The person who signed this agent in has not allowed the scope {scope}. Ask them to sign it in again with it.',
+    text: 'The user who signed in this agent has not granted the scope {scope}. Sign in again and grant it.',
   },
   'mcp.invalidCall': { kind: 'invalid', text: '{reason}' },
   'mcp.secretInCall': {
     kind: 'invalid',
-    text: 'The value of {name} is a secret, which tools do not accept: consider it known and replace it. Leave it empty, and a person enters it on the page of the answer.',
+    text: '{name} is a secret, and tools do not accept secrets: treat the value as exposed and replace it. Leave it empty, and a person enters it on the page in the response.',
   },
-  'mcp.stillRunning': { kind: 'transient', text: 'Storage job {id} is still running. Look again later.' },
+  'mcp.stillRunning': { kind: 'transient', text: 'Storage job {id} is still running. Try again later.' },
   'mcp.budgetSpent': {
     kind: 'too-many',
-    text: 'This token has used its {limit} tool calls of today. Its budget starts again in {seconds} s.',
+    text: 'The daily limit of {limit} tool calls of this token is reached. Try again in {seconds} s.',
   },
   'mcp.answerTooLarge': {
     kind: 'too-large',
-    text: 'The answer has more than {max}. Ask for less: fewer rows, fewer columns or one part of the object.',
+    text: 'The result is larger than {max}. Request less: fewer rows, fewer columns or one part of the object.',
   },
 
   // Names

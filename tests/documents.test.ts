@@ -143,6 +143,30 @@ test('every relative link of a document leads to a file', () => {
   )
 })
 
+/** `x.routes.ts` and the like stand for the files of any module. */
+const ANY_MODULE = /^(?:x|NNNN-name)\.|\/NNNN-name\./
+
+test('source files that documents and comments name exist', () => {
+  const exclude = (path: string) => ['node_modules', 'dist', 'data', 'fixtures'].includes(basename(path))
+  const files = globSync('**/*.{ts,tsx,mjs,md}', { cwd: ROOT, exclude }).map((path) => path.replaceAll('\\', '/'))
+  const ends = new Set(files.flatMap((path) => path.split('/').map((_, index, parts) => parts.slice(index).join('/'))))
+  const named = files.flatMap((path) => {
+    if (path.includes('/migrations/')) return [] // never changed after a release
+    const text = textOf(path)
+    const found = path.endsWith('.md')
+      ? text.matchAll(/`([\w./-]+\.(?:ts|tsx|mjs))`/g)
+      : Array.from(text.matchAll(/(?:^|\s)\/\/ .*|\/\*.*|^\s*\* .*/gm), ([comment]) =>
+          Array.from(comment.matchAll(/(?<![\w/.:@*-])([\w-]+(?:\/[\w.-]+)*\.(?:ts|tsx|mjs|md))\b/g)),
+        ).flat()
+    return Array.from(found, ([, name]) => ({ path, name: name!.replace(/^\.\//, '') }))
+  })
+  assert.ok(named.length > 300, `only ${named.length} names found: the search is broken`)
+  assert.deepEqual(
+    named.filter(({ name }) => !ends.has(name) && !ANY_MODULE.test(name)),
+    [],
+  )
+})
+
 interface TreeFolder {
   readonly path: string
   readonly children: TreeFolder[]

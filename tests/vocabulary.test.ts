@@ -38,6 +38,21 @@ const TEXT_WORDS: readonly Word[] = [
   { pattern: /\bmade by\b/i, instead: 'created by' },
 ]
 
+/** Refused in comments: verbs of people for programs, and particles that hide the usual verb. */
+const COMMENT_WORDS: readonly Word[] = [
+  { pattern: /\b(says?|said)\b/i, instead: 'reports, returns, contains, describes' },
+  { pattern: /\b(tells?|told)\b/i, instead: 'reports, shows, distinguishes' },
+  { pattern: /\bask(s|ed)? for\b/i, instead: 'requests' },
+  { pattern: /\bknows (no|nothing|of|that|what|which|whether)\b/i, instead: 'does not support, has, can check' },
+  { pattern: /\bhears? (of|what|that|when)\b/i, instead: 'is notified, gets' },
+  { pattern: /\banew\b/i, instead: 'again, rebuilt' },
+  { pattern: /\b(go(es)?|went) on\b/i, instead: 'continue, resume' },
+  { pattern: /\bput together\b/i, instead: 'built, composed' },
+  { pattern: /\bhand(s|ed) over\b/i, instead: 'passed, provided' },
+  { pattern: /\b(takes?|taken) back\b/i, instead: 'reverted, rolled back, revoked' },
+  { pattern: /\b(takes?|taken) over\b/i, instead: 'adopted' },
+]
+
 /** Fixed word by word by clients. */
 const FIXED: readonly string[] = [ERRORS['devBranch.duplicateName'].text]
 
@@ -94,6 +109,28 @@ test('comments and names in sources use the usual words', () => {
   assert.deepEqual(wrong, [])
 })
 
+/** From `//` or inside of a block comment; what stands in backticks is a name. Texts have no blank before `//`. */
+const COMMENT = /(?:^|[\s({,;])\/\/ .*$|\/\*.*$|^\s*\*(?: .*)?$/
+const commentOf = (line: string): string => line.match(COMMENT)?.[0].replace(/`[^`]*`/g, '') ?? ''
+
+test('comments of programs and tests use the verbs of the trade', () => {
+  const places = ['cli', 'server', 'contract', 'client', 'components', 'console', 'tests', 'tools', 'bench']
+  const paths = globSync(
+    places.map((place) => `${place}/**/*.{ts,tsx,mjs}`),
+    { cwd: ROOT, exclude: (path) => ['node_modules', 'dist', 'migrations', 'fixtures'].includes(basename(path)) },
+  ).filter((path) => path !== join('tests', 'vocabulary.test.ts'))
+  const comments = paths.flatMap((path) =>
+    readFileSync(join(ROOT, path), 'utf8')
+      .split('\n')
+      .map((line, index) => ({ place: `${path}:${index + 1}`, comment: commentOf(line) })),
+  )
+  assert.ok(comments.filter(({ comment }) => comment !== '').length > 10_000, 'the search for comments is broken')
+  assert.deepEqual(
+    comments.flatMap(({ place, comment }) => wrongIn(comment, COMMENT_WORDS).map((why) => `${place}: ${why}: ${comment.trim()}`)),
+    [],
+  )
+})
+
 /** In the console beyond the words above; its names of limits are not renamed yet. */
 const CONSOLE_WORDS: readonly Word[] = [
   ...WORDS.filter(({ instead }) => !instead.startsWith('MAX_')),
@@ -117,6 +154,39 @@ test('texts and comments of the console use the usual words, and its buttons say
       ),
   )
   assert.deepEqual(wrong, [])
+})
+
+/** In the API reference (`/docs`, openapi.json), which users of every client read. */
+const API_WORDS: readonly Word[] = [
+  ...TEXT_WORDS,
+  { pattern: /\b(?:asks?|asked)\b/i, instead: 'request, query' },
+  { pattern: /\bat once\b/i, instead: 'immediately, in parallel' },
+  { pattern: /\bleft out\b/i, instead: 'omitted' },
+  { pattern: /\bin place of\b/i, instead: 'instead of' },
+  { pattern: /\bpeople\b/i, instead: 'users' },
+  { pattern: /\baddress (?:of|to|at|that)\b/i, instead: 'URL' },
+  { pattern: /\b(?:make|makes|made)\b/i, instead: 'create, created' },
+  { pattern: /\bbring\b.*\bback\b|\btake\b.*\b(?:back|away)\b/i, instead: 'restore, revert, revoke, remove' },
+  { pattern: /\b(?:tells?|says?|said)\b/i, instead: 'reports, contains' },
+  { pattern: /\banswer(?:s|ed)? (?!of\b|written\b)/i, instead: 'return, respond' },
+]
+/** Without those of examples, which are values. */
+const textsOfApi = (value: unknown): readonly string[] => {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, member]) => {
+    if (key === 'example' || key === 'examples') return []
+    const isText = (key === 'description' || key === 'summary') && typeof member === 'string'
+    return isText ? [member] : textsOfApi(member)
+  })
+}
+
+test('summaries and descriptions of the API use the usual words', () => {
+  const texts = [...new Set(textsOfApi(JSON.parse(readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8'))))]
+  assert.ok(texts.length > 1000, `only ${texts.length} texts found`)
+  assert.deepEqual(
+    texts.flatMap((text) => wrongIn(text, API_WORDS).map((why) => `${text}: ${why}`)),
+    [],
+  )
 })
 
 /** In the guides beyond the words of texts: what readers search for, and never find by these. */

@@ -17,7 +17,7 @@ interface BodyFlags {
 }
 
 export function addApiCommand(program: Command): void {
-  stackOptions(program.command('api <method> <path>').description('one request of the API; the answer goes to stdout as it is'))
+  stackOptions(program.command('api <method> <path>').description('send a request to the API and print the response unchanged'))
     .option('--data <json>', 'the body')
     .option('--file <path>', 'a file as the body; with --field as the part "data" of a form')
     .option('--field <name=value...>', 'a field of the form')

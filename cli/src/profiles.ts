@@ -1,8 +1,8 @@
 // Profiles: addresses and tokens of several stacks, in the config folder of the user, readable for the user only.
 
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { homeFolder } from '../../server/src/kit/machine/home-folder.ts'
 import { UserError } from './output.ts'
 
 export interface Profile {
@@ -12,21 +12,24 @@ export interface Profile {
 }
 
 export interface Profiles {
-  /** The profile that commands use without being told another. */
+  /** The profile that commands use by default. */
   readonly current?: string
   readonly profiles: Readonly<Record<string, Profile>>
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
-const profilesFile = (): string => {
+/** Undefined for a user without a home folder. */
+const profilesFile = (): string | undefined => {
   const { XDG_CONFIG_HOME, APPDATA } = process.env
-  const folder = XDG_CONFIG_HOME || (process.platform === 'win32' && APPDATA) || join(homedir(), '.config')
-  return join(folder, 'millrace', 'profiles.json')
+  const home = homeFolder()
+  const folder = XDG_CONFIG_HOME || (process.platform === 'win32' && APPDATA) || (home && join(home, '.config'))
+  return folder && join(folder, 'millrace', 'profiles.json')
 }
 
 export function readProfiles(): Profiles {
   const file = profilesFile()
+  if (file === undefined) return { profiles: {} }
   const mode = statSync(file, { throwIfNoEntry: false })?.mode
   if (mode === undefined) return { profiles: {} }
   if (process.platform !== 'win32' && (mode & 0o077) !== 0)
@@ -44,6 +47,7 @@ export function readProfiles(): Profiles {
 
 export function writeProfiles(profiles: Profiles): void {
   const file = profilesFile()
+  if (file === undefined) throw new UserError('This user has no home folder for profiles. Set HOME or XDG_CONFIG_HOME.')
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   rmSync(`${file}.new`, { force: true })
   writeFileSync(`${file}.new`, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600, flag: 'wx' })

@@ -42,6 +42,7 @@ export type ConfigurationVersion = { readonly version: number; readonly created:
 export type ConfigurationsCopyBody = { readonly name: string; readonly description?: string; readonly changeDescription?: string }
 export type ConfigurationsCreateBody = { readonly name: string; readonly configurationId?: unknown; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean }
 export type ConfigurationsCreateWorkspaceBody = { readonly backend?: string; readonly backendSize?: string; readonly readOnlyStorageAccess?: boolean; readonly loginType?: string; readonly statementTimeoutSeconds?: number; readonly configurationVersion?: number; readonly networkPolicy?: string; readonly useCase?: string; readonly publicKey?: string }
+export type ConfigurationsNamesBody = { readonly configurations: ReadonlyArray<{ readonly componentId: string; readonly configurationId?: string }> }
 export type ConfigurationsRollBackBody = { readonly changeDescription?: string }
 export type ConfigurationsSetStateBody = { readonly state?: unknown }
 export type ConfigurationsUpdateBody = { readonly name?: string; readonly description?: string; readonly configuration?: unknown; readonly state?: unknown; readonly changeDescription?: string; readonly isDisabled?: boolean; readonly rowsSortOrder?: unknown }
@@ -590,6 +591,11 @@ export const ROUTES = {
   'branchMetadata.delete': ['DELETE', '/v2/storage/branch/{branch}/metadata/{metadataId}'],
   'search.configurations': ['GET', '/v2/storage/branch/{branch}/search/component-configurations'],
   'tables.pull': ['POST', '/v2/storage/branch/{branch}/tables/{tableId}/pull'],
+  'tables.browse': ['GET', '/v2/storage/browse', 'address'],
+  'configurations.browse': ['GET', '/v2/storage/browse/configurations', 'address'],
+  'configurations.names': ['POST', '/v2/storage/browse/configurations/names', 'address'],
+  'configurations.totals': ['GET', '/v2/storage/browse/configurations/totals', 'address'],
+  'tables.totals': ['GET', '/v2/storage/browse/totals', 'address'],
   'buckets.list': ['GET', '/v2/storage/buckets', 'address'],
   'buckets.create': ['POST', '/v2/storage/buckets', 'address'],
   'buckets.get': ['GET', '/v2/storage/buckets/{bucketId}', 'address'],
@@ -1074,7 +1080,7 @@ export const LOWEST_ROLES = {
   'tables.createSnapshot': 'editor',
   'tables.swap': 'editor',
   'tickets.create': 'editor',
-  'tokens.create': 'admin',
+  'tokens.create': 'editor',
   'tokens.update': 'admin',
   'tokens.delete': 'admin',
   'tokens.refresh': 'admin',
@@ -1203,6 +1209,7 @@ export const REQUIRED_RIGHTS = {
   'branchMetadata.set': 'branchDescribe',
   'branchMetadata.delete': 'branchDescribe',
   'tables.pull': 'bucketWrite',
+  'configurations.names': 'component',
   'buckets.create': 'canManageBuckets',
   'buckets.update': 'bucketManage',
   'buckets.delete': 'bucketManage',
@@ -1673,6 +1680,11 @@ export interface Operations {
   'branchMetadata.delete': { path: { readonly branch: string; readonly metadataId: string }; query?: undefined; body?: undefined; answer: undefined }
   'search.configurations': { path: { readonly branch: string }; query?: { readonly idComponent?: string; readonly componentId?: string; readonly configurationId?: string; readonly metadataKeys?: ReadonlyArray<string> | string; readonly include?: string }; body?: undefined; answer: ReadonlyArray<{ readonly idComponent: string; readonly configurationId: string; readonly metadata?: ReadonlyArray<MetadataItem> }> }
   'tables.pull': { path: { readonly branch: string; readonly tableId: string }; query?: undefined; body?: undefined; answer: StorageJob }
+  'tables.browse': { path?: undefined; query?: { readonly text?: string; readonly tableId?: ReadonlyArray<string>; readonly minBytes?: number; readonly changedAfter?: string; readonly changedBefore?: string; readonly neverLoaded?: boolean; readonly sort?: 'name' | 'rows' | 'size' | 'changed'; readonly limit?: number; readonly offset?: number }; body?: undefined; answer: ReadonlyArray<{ readonly bucket: { readonly id: string; readonly tables: number; readonly isShared: boolean; readonly isLinked: boolean }; readonly table: { readonly id: string; readonly displayName: string; readonly rowsCount: number | null; readonly dataSizeBytes: number | null; readonly lastChangeDate: string | null; readonly isAlias: boolean } | null }> }
+  'configurations.browse': { path?: undefined; query?: { readonly text?: string; readonly isDeleted?: boolean; readonly exceptComponentId?: string; readonly limit?: number; readonly offset?: number }; body?: undefined; answer: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string; readonly name: string; readonly version: number; readonly isDisabled: boolean; readonly creator: string; readonly folder: string }> }
+  'configurations.names': { path?: undefined; query?: undefined; body: ConfigurationsNamesBody; answer: ReadonlyArray<{ readonly componentId: string; readonly configurationId: string | null; readonly name: string | null; readonly componentName: string | null }> }
+  'configurations.totals': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<{ readonly componentId: string; readonly configurations: number; readonly disabled: number }> }
+  'tables.totals': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly tables: number; readonly buckets: number; readonly bytes: number } }
   'buckets.list': { path?: undefined; query?: { readonly include?: string }; body?: undefined; answer: ReadonlyArray<Bucket> }
   'buckets.create': { path?: undefined; query?: { readonly async?: boolean }; body?: BucketsCreateBody; answer: Bucket | StorageJob }
   'buckets.get': { path: { readonly bucketId: string }; query?: { readonly include?: string }; body?: undefined; answer: Bucket }

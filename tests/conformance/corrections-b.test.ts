@@ -158,6 +158,25 @@ test('corrections B', async (t) => {
     },
   )
 
+  await t.test('corrections-2 A1: the configuration of a row may be a list, which a run refuses', async () => {
+    const { ok, refused, branch } = await project('A1')
+    await ok('POST', CONFIGS, { json: { configurationId: 'main-1', name: 'name' } })
+    await ok('POST', `${CONFIGS}/main-1/rows`, { json: { rowId: 'r', name: 'row' } })
+    const row = `branch/${await branch('dev')}/${CONFIGS}/main-1/rows/r`
+    const read = async (path: string) => (await ok('GET', path)).json<{ configuration: unknown }>().configuration
+    for (const given of [['{"id":"10","stuff":"true"}'], [{ a: 1 }]]) {
+      await ok('PUT', row, { json: { configuration: given } })
+      assert.deepEqual(await read(row), given)
+      assert.deepEqual(await read(`${row}/versions/${given.length === 1 && typeof given[0] === 'string' ? 2 : 3}`), given)
+    }
+    await ok('PUT', row, { json: { configuration: '["text"]' } })
+    assert.deepEqual(await read(row), ['text'])
+    await ok('PUT', row, { json: { configuration: [] } })
+    assert.deepEqual(await read(row), {})
+    await refused('PUT', row, { json: { configuration: 'text' } }, 400, /Invalid configuration body format/)
+    await refused('PUT', `${CONFIGS}/main-1`, { json: { configuration: ['a'] } }, 400, /should be a JSON object, not array/)
+  })
+
   await t.test('B19: ids of configurations take more than letters, digits, dots, dashes and underscores', async () => {
     const { ok, refused, configuration } = await project('B19')
     for (const id of ['main\\1', 'a b:c', 'žluťoučký'] as const) {

@@ -19,6 +19,29 @@ test('corrections of refusals', async (t) => {
     assert.match(error, /^You don't have access to the resource\. Your role in this project is viewer/)
   })
 
+  await t.test('A8: a guest creates branches, and tokens without rights', async () => {
+    const { projectId, ok } = await newProjectClient(stack, 'guests')
+    await ok('POST', 'buckets', { name: 'b', stage: 'in' })
+    const guest = (await newMember(stack, root, { projectId, role: 'editor', email: 'guest@example.com' })).in(projectId)
+    const create = (json: object) => guest.call('POST', '/v2/storage/tokens', { json })
+    const limited = await create({ description: 'limited', expiresIn: 60 })
+    assert.equal(limited.status, 201, limited.text)
+    const { canManageBuckets, bucketPermissions, isMasterToken } = limited.json<Record<string, unknown>>()
+    assert.deepEqual(
+      { canManageBuckets, bucketPermissions, isMasterToken },
+      {
+        canManageBuckets: false,
+        bucketPermissions: {},
+        isMasterToken: false,
+      },
+    )
+    for (const more of [{ canManageBuckets: true }, { bucketPermissions: { 'in.c-b': 'read' } }, { componentAccess: ['x'] }]) {
+      const refusal = await create({ description: 'more', ...more })
+      assert.deepEqual([refusal.status, refusal.json<{ code: string }>().code], [403, 'accessDenied'])
+    }
+    assert.equal((await guest.call('POST', '/v2/storage/dev-branches', { json: { name: 'guest' } })).status, 202)
+  })
+
   await t.test('A11: metadata that is no list, and a provider with other characters', async () => {
     const { ok, refused, table } = await newProjectClient(stack, 'metadata')
     await ok('POST', 'buckets', { name: 'b', stage: 'in' })

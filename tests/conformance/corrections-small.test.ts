@@ -207,6 +207,15 @@ test('corrections of small answers', async (t) => {
     await refused(['POST', `tokens/${id}/share`, { recipientEmail: 'a@b.example', message: 'm' }], 501, {
       error: /^Not implemented/,
     })
+    for (const [path, reason] of [
+      ['branch/default/search/tables?metadataKey=a', 'This resource does not exist in a branch. Remove the branch prefix.'],
+      ['search/component-configurations', 'This resource exists in a branch only. Use /v2/storage/branch/default/.'],
+    ] as const) {
+      const answer = await stack.request('GET', `/v2/storage/${path}`)
+      assert.equal(answer.status, 501)
+      const { error, params } = answer.json<{ error: string; params: { reason: string } }>()
+      assert.deepEqual([error, params.reason], ['Not implemented', reason])
+    }
   })
 
   await t.test('A15: names of columns and buckets', async () => {

@@ -59,6 +59,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'POST /oauth/credentials/{componentId}/{id}/revoke': 'needs an authorisation server; see oauth.test.ts',
   'POST /billing/credits': TAKES_NO_ID,
   'POST /queue/flows/validate': 'takes its flow in its body',
+  'POST /v2/storage/browse/configurations/names': 'takes its ids in its body; see browse.test.ts',
   'POST /v2/storage/components/{componentId}/configs/validate': 'takes its configuration in its body',
   'POST /syrup/docker/sandbox': 'takes its configuration in its body',
   'POST /sync-actions/actions': 'takes its configuration in its body',

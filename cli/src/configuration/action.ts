@@ -23,7 +23,7 @@ export function addActionCommands(program: Command): void {
     })
 
   withBranch(action.command('run <component> <action>'))
-    .description('run an action with a configuration and print its answer')
+    .description('run an action with a configuration and print its result')
     .option('--config <id>', 'a saved configuration, with its variables resolved')
     .option('--row <id>', 'with --config: a row of it')
     .option('--file <path>', 'file with the JSON of a configuration; - reads standard input')

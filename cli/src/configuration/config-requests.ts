@@ -32,7 +32,7 @@ export const withFields = (command: Command): Command =>
     .option('--description <text>')
     .option('--file <path>', 'file with the JSON of the configuration node; - reads standard input')
     .option('--message <text>', 'description of the change')
-    .option('--disable', 'keep it from running')
+    .option('--disable', 'disable it')
     .option('--enable', 'let it run')
 
 export const placeOf = (branch: string, component: string, rest = ''): string =>

@@ -15,7 +15,7 @@ import { type ConfigurationFile, type FileMembers, filesOf, laidOut, objectText,
 export function addConfigCommands(program: Command): void {
   const config = program.command('config').description('component configurations of a running stack')
   withBranch(config.command('list'))
-    .description('configurations, of all components or of one')
+    .description('configurations, of all components or of one component')
     .argument('[component]', 'component id')
     .action(async (component: string | undefined, { branch }: Chosen, command: Command) => {
       const all = await listAll(createClient(command), branch, component)
@@ -61,7 +61,7 @@ export function addConfigCommands(program: Command): void {
     })
 
   withFields(config.command('update'))
-    .description('update a configuration; all changes become one new version')
+    .description('update a configuration; creates one version')
     .argument('<component>')
     .argument('<id>')
     .option('--if-version <number>', 'refuse when the configuration is at another version')
@@ -72,7 +72,7 @@ export function addConfigCommands(program: Command): void {
     })
 
   withYes(withBranch(config.command('delete')))
-    .description('move a configuration to the trash; --purge deletes one that is already in the trash permanently')
+    .description('move a configuration to the trash; --purge permanently deletes one that is in the trash')
     .argument('<component>')
     .argument('<id>')
     .option('--purge', 'remove it for good')
@@ -94,7 +94,7 @@ export function addConfigCommands(program: Command): void {
     })
 
   withBranch(config.command('restore'))
-    .description('bring a deleted configuration back from the trash; without an id, list what is in it')
+    .description('restore a configuration from the trash; without an id, list the trash')
     .argument('<component>')
     .argument('[id]')
     .action(async (component: string, id: string | undefined, { branch }: Chosen, command: Command) => {
@@ -108,7 +108,7 @@ export function addConfigCommands(program: Command): void {
     })
 
   withBranch(config.command('rollback'))
-    .description('create a new version from an old one, including rows; the state is kept')
+    .description('roll back to a version, including rows; creates a version, the state is unchanged')
     .argument('<component>')
     .argument('<id>')
     .argument('<version>')
@@ -168,7 +168,7 @@ export function addConfigCommands(program: Command): void {
     .description('bring the folder to the project: shows the plan, then does it')
     .argument('<folder>')
     .option('--plan', 'show the plan only')
-    .option('--force', 'also overwrite what changed on the stack since the pull')
+    .option('--force', 'also overwrite configurations that changed on the stack since the pull')
     .action(async (folder: string, options: Chosen & { plan?: boolean; force?: boolean }, command: Command) => {
       const client = createClient(command)
       const local = await readFolder(folder)

@@ -76,7 +76,7 @@ interface AddOptions extends ChosenCatalogue {
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
 
 const withCatalogue = (command: Command): Command =>
-  withBranch(command).option('--catalogue <url>', 'look in this index of connectors as well; "public" is the one of Airbyte')
+  withBranch(command).option('--catalogue <url>', 'also search this index of connectors; "public" is that of Airbyte')
 
 export function addConnectorCommands(program: Command): void {
   const connector = program.command('connector').description('connectors from declarative manifests')
@@ -102,7 +102,7 @@ export function addConnectorCommands(program: Command): void {
 
   withBranch(connector.command('convert <source>'))
     .description('a manifest or an OpenAPI document as a configuration of the HTTP extractor, or the reverse')
-    .option('--to <format>', 'manifest or extractor; by default the other one of the two')
+    .option('--to <format>', 'manifest or extractor; by default the other format')
     .action(async (source: string, { branch, to }: Chosen & { readonly to?: string }, command: Command) => {
       if (to !== undefined && to !== 'manifest' && to !== 'extractor') throw new UserError('--to is manifest or extractor.')
       const converted = await convert(createClient(command), branch, source, to)
@@ -166,12 +166,12 @@ export function addConnectorCommands(program: Command): void {
 
   withCatalogue(connector.command('update <configuration>'))
     .description('show what a newer version of the connector changes; --apply saves it')
-    .option('--try', 'run the newer manifest on the recorded answers of the API, and show which rows of the tables would differ')
+    .option('--try', 'run the newer manifest with recorded responses of the API, and show which rows would differ')
     .option(
       '--apply',
-      'save the newer manifest as a new version of the configuration, if it runs on the recorded answers (where there are any) and its connection test succeeds',
+      'save the newer manifest as a version of the configuration, if it runs with the recorded responses (if there are any) and its connection test succeeds',
     )
-    .option('--untried', 'with --apply: do not run it on the recorded answers')
+    .option('--untried', 'with --apply: do not run it with the recorded responses')
     .action(async (id: string, options: UpdateOptions, command: Command) => {
       const client = createClient(command)
       const { configuration } = await configurationOf(client, options.branch, id)

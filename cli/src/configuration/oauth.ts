@@ -56,10 +56,10 @@ export function addOauthCommands(program: Command): void {
     })
 
   stackOptions(oauth.command('link <component>'))
-    .description('a link for a person who authorises in a browser, valid for one hour')
+    .description('create an authorisation link for a user, valid for one hour')
     .option('--id <id>', 'id of the credentials')
     .option('--for <name>', 'whom they are authorised for')
-    .option('--provider <id>', 'the provider, when the component does not name one')
+    .option('--provider <id>', 'the provider, if the component has no default')
     .action(async (componentId: string, { id, for: authorizedFor, provider }: LinkOptions, command: Command) => {
       const body = { componentId, ...(id && { id }), ...(authorizedFor && { authorizedFor }), ...(provider && { provider }) }
       print(command, await createClient(command).call('oauth.makeLink', { body }), ({ url }) => url)

@@ -34,7 +34,7 @@ export function addProposalCommands(program: Command): void {
     })
 
   stackOptions(group.command('rehearse <id>'))
-    .description('run what a proposal changes in its branch, offline, and show the rows that differ')
+    .description('rehearse a proposal offline in its branch, and show the rows that would differ')
     .action(async (id: string, _: object, command: Command) => {
       const client = createClient(command)
       let found = await client.call('proposals.rehearse', { path: { id } })
@@ -47,7 +47,7 @@ export function addProposalCommands(program: Command): void {
 
   stackOptions(group.command('create <branch>'))
     .description('propose the changes of a development branch, and request a decision')
-    .requiredOption('--title <text>', 'what changes')
+    .requiredOption('--title <text>', 'title of the proposal')
     .option('--description <text>', 'why', '')
     .action(async (branch: string, { title, description }: { title: string; description: string }, command: Command) => {
       const client = createClient(command)
@@ -57,14 +57,14 @@ export function addProposalCommands(program: Command): void {
     })
 
   stackOptions(group.command('undo <id>'))
-    .description('bring back what an accepted proposal replaced, as one')
+    .description('undo an accepted proposal as a whole')
     .action(async (id: string, _: object, command: Command) => {
       const { state } = await createClient(command).call('proposals.undo', { path: { id } })
       print(command, { id, state }, () => `Proposal ${id} undone`)
     })
 
   stackOptions(group.command('accept <id>'))
-    .description('approve a submitted proposal; it is applied as one')
+    .description('approve a submitted proposal; it is applied as a whole')
     .option('--reason <text>', 'why')
     .action(async (id: string, { reason }: { reason?: string }, command: Command) => {
       const body = reason === undefined ? {} : { reason }

@@ -50,7 +50,7 @@ export function addRowCommands(program: Command): void {
     })
 
   ofRow(withFields(row.command('update')))
-    .description('update a row; all changes become one new version')
+    .description('update a row; creates one version')
     .action(async (component: string, config: string, id: string, options: ChangeOptions, command: Command) => {
       const place = placeOfRows(options.branch, component, config, id)
       report(command, await sendText(createClient(command), 'PUT', place, await bodyOf(options)))

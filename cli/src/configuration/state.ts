@@ -12,7 +12,7 @@ interface StateOptions extends Chosen {
 }
 
 export function addStateCommands(program: Command): void {
-  const state = program.command('state').description('what a configuration or one of its rows remembers between runs')
+  const state = program.command('state').description('the stored state of a configuration or one of its rows')
   const withPlace = (command: Command) =>
     withBranch(command)
       .argument('<component>')

@@ -79,7 +79,7 @@ export function addTemplateCommands(program: Command): void {
     })
 
   stackOptions(template.command('repositories'))
-    .description('repositories of templates, and what is wrong with them')
+    .description('template repositories with their errors')
     .action(async (_options, command: Command) => {
       const { repositories } = await createClient(command).request<{ repositories: Repository[] }>(
         'GET',
@@ -99,7 +99,7 @@ export function addTemplateCommands(program: Command): void {
     })
 
   stackOptions(template.command('refresh <repository>'))
-    .description('fetch what is new in a git repository of templates')
+    .description('fetch a git repository of templates')
     .action(async (name: string, _options, command: Command) => {
       const address = `/templates/v1/repositories/${encodeURIComponent(name)}/refresh`
       const repository = await createClient(command).request<Repository>('POST', address)
@@ -109,7 +109,7 @@ export function addTemplateCommands(program: Command): void {
     })
 
   stackOptions(template.command('show <template>'))
-    .description('show what a template creates and its inputs')
+    .description('show the inputs of a template and the objects that it creates')
     .option(...repositoryOption)
     .option(...versionOption)
     .action(async (id: string, { repository, templateVersion }: UseOptions, command: Command) => {
@@ -189,7 +189,7 @@ const inputTable = (groups: readonly StepGroup[]): string =>
     'It has no inputs.',
   )
 
-/** What `--set` and `--inputs` say; `--set` wins. */
+/** The inputs of `--set` and `--inputs`; `--set` wins. */
 async function valuesOf({ set, inputs }: UseOptions): Promise<ReadonlyMap<string, unknown>> {
   const values = new Map<string, unknown>(Object.entries(inputs === undefined ? {} : await readObject(inputs)))
   for (const pair of set) {
@@ -206,12 +206,12 @@ async function readObject(file: string): Promise<object> {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   } catch {
-    // said below
+    // reported below
   }
   throw new UserError(`${file === '-' ? 'Standard input' : file} is not a JSON object of inputs and values.`)
 }
 
-/** Steps that are needed, that were asked for, or that have an input which was set. */
+/** Steps that are needed, that were requested, or that have an input which was set. */
 function fillIn(
   groups: readonly StepGroup[],
   values: ReadonlyMap<string, unknown>,
@@ -234,7 +234,7 @@ function fillIn(
     }))
 }
 
-/** A text of the command line in the type of its input; what does not fit is said by the stack. */
+/** A text of the command line in the type of its input; the stack reports what does not fit. */
 function typed({ type }: Input, value: unknown): unknown {
   if (typeof value !== 'string' || type === 'string') return value
   if (type === 'string[]') return value.split(',')

@@ -22,7 +22,7 @@ interface SetOptions {
 }
 
 export function addVaultCommands(program: Command): void {
-  const vault = program.command('vault').description('variables of the project; a configuration uses one as {{ vault.name }}')
+  const vault = program.command('vault').description('variables of the project, used in configurations as {{ vault.name }}')
 
   stackOptions(vault.command('list'))
     .description('variables; the values of encrypted ones are ciphers')
@@ -42,7 +42,7 @@ export function addVaultCommands(program: Command): void {
   stackOptions(vault.command('set <key>'))
     .description('set a variable; its value is read from standard input unless --value gives it')
     .option('--value <text>', 'for values that may be in the history of the shell')
-    .option('--encrypted', 'keep it encrypted; it opens in # fields only')
+    .option('--encrypted', 'store it encrypted; it can be used in # fields only')
     .option('--branch <id>', 'for this branch only')
     .action(async (key: string, { value, encrypted, branch }: SetOptions, command: Command) => {
       if (value === undefined && process.stdin.isTTY)
@@ -60,7 +60,7 @@ export function addVaultCommands(program: Command): void {
 
   withYes(stackOptions(vault.command('delete <key>')))
     .description('remove a variable')
-    .option('--branch <id>', 'the one of this branch')
+    .option('--branch <id>', 'the variable of this branch')
     .action(async (key: string, { branch }: { branch?: string }, command: Command) => {
       await confirm(command, `Delete variable ${key}`)
       const client = createClient(command)

@@ -56,7 +56,7 @@ export function addAppCommands(program: Command): void {
   stackOptions(app.command('create <name>'))
     .description('create an app from a file with its code')
     .requiredOption('--script <file>', 'the code; - reads it from standard input')
-    .option('--type <name>', 'what runs it: node, python or streamlit', 'node')
+    .option('--type <name>', 'runtime: node, python or streamlit', 'node')
     .option('--size <name>', 'most memory: tiny, small, medium or large')
     .option('--set <name=value>', 'a variable of its environment; encrypted when the name begins with #', collect, [])
     .option('--deploy', 'start it immediately')

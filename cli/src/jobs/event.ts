@@ -17,7 +17,7 @@ interface Event {
 }
 
 export function addEventCommands(program: Command): void {
-  const event = program.command('event').description('what happened in the project')
+  const event = program.command('event').description('events of the project')
 
   stackOptions(event.command('list'))
     .description('newest first')

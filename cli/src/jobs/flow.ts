@@ -1,4 +1,4 @@
-// millrace flow: run flows, watch their phases and tasks, go on from what failed, look for mistakes.
+// millrace flow: run flows, watch their phases and tasks, resume from what failed, check for mistakes.
 
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
@@ -83,7 +83,7 @@ export function addFlowCommands(program: Command): void {
     })
 
   stackOptions(flow.command('rerun <job>'))
-    .description('run a flow again from what failed; what succeeded is kept')
+    .description('run a flow again from the failed tasks; successful tasks are kept')
     .option('--no-wait', 'do not wait for the end')
     .action(async (id: string, { wait }: RunOptions, command: Command) => {
       const client = createClient(command)

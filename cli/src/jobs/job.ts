@@ -1,4 +1,4 @@
-// millrace job: run configurations, watch what they say, end them.
+// millrace job: run configurations, follow their logs, terminate them.
 
 import type { Command } from 'commander'
 import { type Client, createClient, type StorageJob, stackOptions } from '../client.ts'
@@ -90,9 +90,7 @@ export function addJobCommands(program: Command): void {
     .action(async (id: string, _: object, command: Command) => show(command, await getJob(createClient(command), id), false))
 
   stackOptions(job.command('wait <id>'))
-    .description(
-      'wait until a job has ended: one of the queue or, with --storage or its url, a load, an export or another one of storage',
-    )
+    .description('wait until a job has finished: a job of the queue or, with --storage or its URL, a storage job')
     .option('--storage', 'the id is that of a storage job')
     .action(async (id: string, { storage }: { storage?: boolean }, command: Command) => {
       const client = createClient(command)
@@ -162,7 +160,7 @@ const getJob = (client: Client, id: string): Promise<Job> => client.request<Job>
 /** As many as one answer may have. */
 const PAGE = 10_000
 
-/** Everything a job has said so far. */
+/** The log of a job so far. */
 export async function saidBy(client: Client, id: string): Promise<JobEvent[]> {
   const events: JobEvent[] = []
   for (;;) {
@@ -174,7 +172,7 @@ export async function saidBy(client: Client, id: string): Promise<JobEvent[]> {
   }
 }
 
-/** Waits for the end. Meanwhile a terminal shows the last thing the job said; elsewhere each change of its status is a line. */
+/** Waits for the end. Meanwhile a terminal shows the last log line; elsewhere each change of its status is a line. */
 export async function waitFor(client: Client, id: string): Promise<Job> {
   const line = progress(`job ${id}`)
   let since: string | number | undefined
@@ -210,7 +208,7 @@ async function waitForStorage(client: Client, id: string): Promise<StorageJob> {
 const PATIENCE_MS = 30_000
 const AGAIN_MS = 500
 
-/** Prints log lines as they come; answers the job as it ended. A broken stream goes on where it stopped, also with a stack that restarts. */
+/** Prints log lines as they come; answers the job as it ended. A broken stream resumes where it stopped, also with a stack that restarts. */
 async function follow(client: Client, command: Command, id: string): Promise<FollowedJob> {
   let since: string | undefined
   let lastSaid = ''

@@ -1,4 +1,4 @@
-// millrace notify: who hears of which event, and what became of every message.
+// millrace notify: who is notified of which event, and what became of every message.
 
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
@@ -60,7 +60,7 @@ export function addNotifyCommands(program: Command): void {
   stackOptions(notify.command('add <event>'))
     .description('subscribe to an event, such as job-failed')
     .option('--webhook <url>', 'post the message to this URL')
-    .option('--email <address>', 'send it by mail')
+    .option('--email <address>', 'recipient, by mail')
     .option('--filter <condition...>', 'such as job.configuration.id==123; all must hold')
     .option('--template <name>', 'of a webhook: payload, slack, teams, or a file with JSON and {{path}} in its texts', 'payload')
     .option('--expires <time>', 'when it ends: a time, or words such as "+24 hours"')
@@ -84,7 +84,7 @@ export function addNotifyCommands(program: Command): void {
     )
 
   stackOptions(notify.command('delete <id>'))
-    .description('end a subscription; what it still had to send is not sent')
+    .description('delete a subscription; its pending messages are not sent')
     .action(async (id: string, _: object, command: Command) => {
       await createClient(command).request('DELETE', `${SUBSCRIPTIONS}/${encodeURIComponent(id)}`)
       print(command, { id }, () => `subscription ${id} is deleted`)

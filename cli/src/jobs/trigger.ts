@@ -74,7 +74,7 @@ export function addTriggerCommands(program: Command): void {
     })
 
   withFields(trigger.command('update <id>'))
-    .description('change a trigger; what is not named stays')
+    .description('change a trigger; omitted options are unchanged')
     .action(async (id: string, options: TriggerOptions, command: Command) => {
       print(command, await createClient(command).request<Trigger>('PUT', pathOf(id), { json: bodyOf(options) }), textOf)
     })

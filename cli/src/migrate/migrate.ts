@@ -22,12 +22,12 @@ interface MigrateOptions {
 export function addMigrateCommands(program: Command): void {
   program
     .command('migrate')
-    .description('move a project from another stack of this kind into this one; run it again to resume after an interruption')
+    .description('move a project from another stack into this one; run it again to resume after an interruption')
     .requiredOption('--from <url>', 'URL of the stack to move from')
     .requiredOption('--token <token>', 'a master token of the project to move')
     .option('--to <url>', 'URL of the stack to move to (default: as for other commands)')
     .option('--to-token <token>', 'a master token of the project to move into (default: as for other commands)')
-    .option('--folder <folder>', 'where the project is kept on the way', 'millrace-project')
+    .option('--folder <folder>', 'folder for the exported project', 'millrace-project')
     .option('--files', 'move files as well')
     .action(async ({ from, token, to, toToken, folder, files }: MigrateOptions, command: Command) => {
       const source = clientOf(withoutSlash(from), token)
@@ -41,7 +41,7 @@ export function addMigrateCommands(program: Command): void {
     })
 
   stackOptions(program.command('export-project <folder>'))
-    .description('write a project into a folder: tables, configurations with versions, and what else the API gives')
+    .description('write a project into a folder: tables, configurations with versions, and everything else that the API returns')
     .option('--files', 'files as well')
     .action(async (folder: string, { files }: { files?: boolean }, command: Command) => {
       const client: Client = createClient(command)

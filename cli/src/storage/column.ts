@@ -23,7 +23,7 @@ export function addColumnCommands(program: Command): void {
 
   stackOptions(column.command('change-type <table> <name> <type>'))
     .description('change the type of a column and rewrite its values')
-    .option('--invalid <what>', `values that do not have the type: ${INVALID.join(' or ')}`, 'refuse')
+    .option('--invalid <what>', `handling of values that do not fit the type: ${INVALID.join(' or ')}`, 'refuse')
     .action(async (tableId: string, name: string, type: string, { invalid }: { invalid: string }, command: Command) => {
       const invalidValues = INVALID.find((one) => one === invalid)
       if (invalidValues === undefined) throw new UserError(`--invalid ${invalid}: use ${INVALID.join(' or ')}.`)

@@ -33,7 +33,7 @@ export function addFileCommands(program: Command): void {
     .argument('<path>')
     .option('--name <name>', 'name on the stack (default: the name of the file)')
     .option('--tag <tag...>', 'tags')
-    .option('--permanent', 'keep it for ever instead of 15 days')
+    .option('--permanent', 'keep it permanently instead of 15 days')
     .action(async (path: string, { name, tag, permanent }: UploadFlags, command: Command) => {
       const line = progress(`Uploading ${path}`)
       const uploaded = await uploadFile(createClient(command), path, {
@@ -48,9 +48,7 @@ export function addFileCommands(program: Command): void {
     })
 
   stackOptions(file.command('download'))
-    .description(
-      'download a file; slices are joined in their order, and those of an exported table have no header: `table export` writes one',
-    )
+    .description('download a file; slices are joined in order. Exported slices have no header: `table export` writes one')
     .argument('<id>', 'id of the file', wholeNumber)
     .option('-o, --output <path>', 'where to (default: the name of the file; - is standard output)')
     .action(async (id: number, { output }: { output?: string }, command: Command) => {
@@ -153,7 +151,7 @@ async function* joined(slices: AsyncIterable<Slice>): AsyncGenerator<Uint8Array>
 }
 
 export interface Slice {
-  /** Its name says whether it is packed. */
+  /** Whether it is packed, by its name. */
   readonly isPacked: boolean
   readonly bytes: AsyncIterable<Uint8Array>
 }

@@ -32,14 +32,14 @@ const WITH_PROVIDER: readonly Kind[] = ['bucket', 'table', 'column']
 export function addMetadataCommands(program: Command): void {
   const metadata = program
     .command('metadata')
-    .description('keys and values kept with buckets, tables, columns, configurations and branches')
+    .description('metadata (keys and values) of buckets, tables, columns, configurations and branches')
   const withPlace = (name: string) =>
     stackOptions(metadata.command(name))
       .argument('<kind>', KINDS.join(', '))
       .argument('<id>', 'in.c-main, in.c-main.orders, in.c-main.orders.id, component/configuration or a branch')
 
   withPlace('list')
-    .description('all keys and values of one thing')
+    .description('list the metadata of an object')
     .action(async (kind: string, id: string, _: object, command: Command) => {
       print(command, await list(createClient(command), kind, id), (rows) =>
         table(
@@ -53,7 +53,7 @@ export function addMetadataCommands(program: Command): void {
   withPlace('set')
     .argument('<key=value...>')
     .description('set values; other keys stay')
-    .addOption(new Option('--provider <name>', 'who sets them, for buckets, tables and columns').default('user'))
+    .addOption(new Option('--provider <name>', 'provider of the metadata, for buckets, tables and columns').default('user'))
     .action(async (kind: string, id: string, pairs: string[], { provider }: { provider: string }, command: Command) => {
       const client = createClient(command)
       const json = { metadata: pairs.map(pairOf), ...(WITH_PROVIDER.includes(kind as Kind) && { provider }) } // an unknown kind is refused below

@@ -45,7 +45,7 @@ export function addQueryCommands(program: Command): void {
   const query = program.command('query').description('saved queries with parameters, shared in the project')
 
   stackOptions(query.command('save <name> [sql]'))
-    .description('create a saved query, or change the one of this name')
+    .description('create a saved query, or update the existing one of this name')
     .option('--file <path>', 'read the SQL from a file')
     .option(
       '--parameter <name:type=default>',

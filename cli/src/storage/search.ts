@@ -50,7 +50,7 @@ export function addSearchCommands(program: Command): void {
     })
 
   stackOptions(program.command('usage'))
-    .description('what the project used, by day, component and configuration')
+    .description('usage of the project, by day, component and configuration')
     .option('--from <day>', 'first day, such as 2026-01-01')
     .option('--to <day>', 'last day')
     .option('--group-by <names>', 'day, component and configuration, with commas', 'day')

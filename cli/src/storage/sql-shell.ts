@@ -1,9 +1,9 @@
 // The shell of millrace sql: a line editor with history and completion. A query ends with a semicolon, a command begins with \.
 
 import { appendFile, readFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
+import { homeFolder } from '../../../server/src/kit/machine/home-folder.ts'
 import type { Client } from '../client.ts'
 import { UserError } from '../output.ts'
 
@@ -25,8 +25,9 @@ const HELP = `A query ends with ; and names tables as "in.c-bucket"."table". Tab
 
 export async function startSqlShell(client: Client, run: (sql: string) => Promise<void>): Promise<void> {
   const tables = await client.request<Table[]>('GET', '/v2/storage/tables', { query: { include: 'columns' } })
-  const historyFile = join(homedir(), '.millrace_sql_history')
-  const history = await readHistory(historyFile)
+  const home = homeFolder()
+  const historyFile = home && join(home, '.millrace_sql_history')
+  const history = historyFile === undefined ? [] : await readHistory(historyFile)
   const shell = createInterface({
     input: process.stdin,
     output: process.stdout,
@@ -40,7 +41,7 @@ export async function startSqlShell(client: Client, run: (sql: string) => Promis
   shell.setPrompt('sql> ')
   shell.prompt()
   for await (const line of shell) {
-    if (line.trim() !== '') await appendFile(historyFile, `${line}\n`, { mode: 0o600 }).catch(() => {}) // a shell without history works
+    if (historyFile && line.trim() !== '') await appendFile(historyFile, `${line}\n`, { mode: 0o600 }).catch(() => {}) // a shell without history works
     const text = open === '' ? line : `${open}\n${line}`
     open = ''
     if (text.trim() === '\\q') break
@@ -80,7 +81,7 @@ const sqlNameOf = (id: string): string => {
   return `"${id.slice(0, at)}"."${id.slice(at + 1)}"`
 }
 
-/** Newest first, as the line editor wants it. */
+/** Newest first, as the line editor expects it. */
 async function readHistory(path: string): Promise<string[]> {
   const text = await readFile(path, 'utf8').catch(() => '')
   return text

@@ -83,7 +83,7 @@ export function addStreamCommands(program: Command): void {
     })
 
   stackOptions(stream.command('sink <source>'))
-    .description('load the records of a source into one more table')
+    .description('add a table that the records of a source are loaded into')
     .requiredOption('--table <id>', 'the table; created if it does not exist')
     .option('--column <column...>', COLUMN_HELP)
     .action(async (sourceId: string, options: SinkOptions & { table: string }, command: Command) => {
@@ -93,12 +93,12 @@ export function addStreamCommands(program: Command): void {
     })
 
   stackOptions(stream.command('show <source>'))
-    .description('show the URL of a source, and what its tables have loaded')
+    .description('show the URL of a source, and the load status of its tables')
     .action((sourceId: string, _: object, command: Command) => show(createClient(command), sourceId, command))
 
   stackOptions(stream.command('send <source> [text]'))
     .description('send a record; without a text it is read from standard input')
-    .option('--type <media type>', 'what the text is', 'application/json')
+    .option('--type <media type>', 'content type of the text', 'application/json')
     .action(async (sourceId: string, given: string | undefined, { type }: { type: string }, command: Command) => {
       const client = createClient(command)
       const { http } = await client.request<Source>('GET', pathOf(sourceId))

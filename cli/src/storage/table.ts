@@ -207,7 +207,7 @@ export function addTableCommands(program: Command): void {
     })
 
   stackOptions(group.command('history <table> [switch]'))
-    .description('show whether the history of a table is kept, or switch it on or off')
+    .description('show the status of the history of a table, or enable or disable it')
     .action(async (id: string, wanted: string | undefined, _: object, command: Command) => {
       if (wanted !== undefined && wanted !== 'on' && wanted !== 'off')
         throw new UserError(`"${wanted}" is not a switch. Write on or off, or omit it to see the history of the table.`)
@@ -228,7 +228,7 @@ export function addTableCommands(program: Command): void {
         name,
         snapshotId,
       })
-      print(command, job.results, () => `Table ${id} is there`)
+      print(command, job.results, () => `Table ${id} created`)
     })
 }
 
@@ -241,7 +241,7 @@ interface History {
 }
 
 function historyText({ tableId, isEnabled, historyTableId, isCurrent, problem }: History): string {
-  if (!isEnabled) return `The history of ${tableId} is not kept`
+  if (!isEnabled) return `The history of ${tableId} is disabled`
   const state = problem ?? (isCurrent ? 'it has the current state' : 'the current state is being added')
   return `The history of ${tableId} is kept in ${historyTableId}: ${state}`
 }

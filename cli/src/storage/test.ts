@@ -43,7 +43,7 @@ interface ChangeOptions {
 
 const TESTS = '/v2/storage/data-tests'
 const PAGE = 1000
-const severity = () => new Option('--severity <severity>', 'what a failure does to a load').choices(['warn', 'stop'])
+const severity = () => new Option('--severity <severity>', 'effect of a failure on a load').choices(['warn', 'stop'])
 
 export function addTestCommands(program: Command): void {
   const test = program.command('test').description('tests on the data of tables')
@@ -90,12 +90,12 @@ export function addTestCommands(program: Command): void {
     })
 
   stackOptions(test.command('change <id>'))
-    .description('change a test, or switch it on or off')
+    .description('change, enable or disable a test')
     .option('--name <name>', 'its new name')
     .option('--parameters <json>', 'its new parameters')
     .addOption(severity())
     .option('--on', 'run it')
-    .option('--off', 'keep it without running it')
+    .option('--off', 'disable it')
     .action(async (id: string, { name, parameters, severity: level, on, off }: ChangeOptions, command: Command) => {
       const json = {
         ...defined({ name, severity: level }),
@@ -137,8 +137,8 @@ interface ImportAnswer {
 
 function addImportCommand(test: Command): void {
   stackOptions(test.command('import <file>'))
-    .description('add the results of dbt, a run_results.json, to the tests of tables; exit code 1 if one fails')
-    .option('--manifest <file>', 'the manifest.json of the same run; by default the one beside the file')
+    .description('import test results of dbt (run_results.json); exit code 1 if a test failed')
+    .option('--manifest <file>', 'the manifest.json of the same run; by default the one in the same folder')
     .option('--schema <schema=bucket...>', 'the bucket that has the tables of a schema of dbt')
     .option('--table <table>', 'the table of tests whose table is not known')
     .action(async (file: string, { manifest, schema = [], table: tableId }: ImportOptions, command: Command) => {

@@ -55,7 +55,7 @@ export function addWorkspaceCommands(program: Command): void {
 
   stackOptions(workspace.command('load <id> <table...>'))
     .description('load tables into a workspace, each under its own name')
-    .option('--preserve', 'keep what else is in the workspace')
+    .option('--preserve', 'keep other tables of the workspace')
     .action(async (id: string, tables: string[], { preserve = false }: { preserve?: boolean }, command: Command) => {
       const client = createClient(command)
       const line = progress('load')
@@ -67,7 +67,7 @@ export function addWorkspaceCommands(program: Command): void {
     })
 
   stackOptions(workspace.command('reset-password <id>'))
-    .description('a new password; the old one stops working')
+    .description('reset the password; the old one stops working')
     .action(async (id: string, _: object, command: Command) => {
       print(command, await createClient(command).call('workspaces.resetPassword', { path: { id } }), ({ password }) => password)
     })
@@ -87,5 +87,5 @@ const textOf = ({ id, name, connection: { host, port, database, schema, user, pa
     `  host      ${host}${port === undefined ? '' : `:${port}`}`,
     `  database  ${database}, schema ${schema}`,
     `  user      ${user}`,
-    ...(password === undefined ? [] : [`  password  ${password}   (it is shown only this once)`]),
+    ...(password === undefined ? [] : [`  password  ${password}   (shown only once)`]),
   ].join('\n')

@@ -19,5 +19,5 @@ export interface NewChange {
   readonly tokenId: number | null
 }
 
-/** In the transaction of the change itself. */
-export type RecordChange = (trx: Trx, change: NewChange) => Promise<void>
+/** In the transaction of the changes themselves. */
+export type RecordChange = (trx: Trx, changes: readonly NewChange[]) => Promise<void>

@@ -436,6 +436,11 @@ export const EVENTS = {
     message: 'Read credentials {credentialsId} of workspace {objectId}',
     params: ['credentialsId'],
   },
+  'storage.workspaceCredentialsRetrieved': {
+    objectType: 'workspace',
+    message: 'Retrieved credentials {credentialsId} of workspace {objectId}',
+    params: ['credentialsId'],
+  },
   'storage.workspaceCredentialsDeleted': {
     objectType: 'workspace',
     message: 'Deleted credentials {credentialsId} of workspace {objectId}',

@@ -1,4 +1,4 @@
-// All modules of the platform in the order of their dependencies: read it top to bottom to know which module uses which. What is
+// All modules of the platform in the order of their dependencies: read it from top to bottom to see which module uses which. What is
 // called of a module that is created later is in `Later` or marked so.
 
 import { loadavg } from 'node:os'
@@ -165,7 +165,9 @@ async function createStorageModules(options: PlatformOptions, given: Given, late
   const agentGuards = createAgentGuardsModule({ core, branches, configurations })
   const agentSignIn = createAgentSignInModule({ core, tokens, people, keyRing, egressAllow })
   const mergeRequests = createMergeRequestsModule({ core, branches, configurations, storageJobs, tokens })
-  const proposals = createProposalsModule({ core, agentGuards, jobRecords, components, branches, configurations, mergeRequests })
+  const proposals = createProposalsModule({
+    ...{ core, agentGuards, encryption, jobRecords, components, branches, configurations, mergeRequests },
+  })
   const branchesApi = createBranchesApiModule({ core, branches, configurations, storageJobs })
   const componentsApi = createComponentsApiModule({ components, configurations })
 

@@ -3,12 +3,12 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Clock } from '../../kit/clock.ts'
 import { PlatformError } from '../../kit/errors.ts'
+import { homeFolder } from '../../kit/machine/home-folder.ts'
 import { shellQuoted } from '../../kit/text/shell-quoted.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { Forwarder, Inbound } from './egress-proxy.ts'
@@ -85,7 +85,7 @@ export async function findContainerEngine(path: string): Promise<ContainerEngine
 }
 
 /** Podman without root keeps its images below the home folder of the user. */
-export const engineEnvironment = (path: string): Record<string, string> => ({ PATH: path, HOME: homedir() })
+export const engineEnvironment = (path: string): Record<string, string> => ({ PATH: path, HOME: homeFolder() ?? '/' })
 
 interface CallInput {
   readonly stdin?: string

@@ -11,9 +11,10 @@
 import { execFile } from 'node:child_process'
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { homeFolder } from '../../kit/machine/home-folder.ts'
 import { shellQuoted } from '../../kit/text/shell-quoted.ts'
 import type { Forwarder, Inbound } from './egress-proxy.ts'
 
@@ -235,16 +236,18 @@ function readableOf(settings: IsolationSettings, view: View): string[] {
   const wanted = [...toolFolders(settings.path), dirname(process.execPath), ...settings.readable, ...view.readable]
   const real = [...new Set(wanted.filter((path) => existsSync(path)).flatMap((path) => [path, realpathSync(path)]))]
   const isShown = (path: string) => SYSTEM.some((system) => isBelow(path, system))
-  const shows = (path: string) => [...settings.hidden, homedir(), '/tmp', '/etc'].some((hidden) => isBelow(hidden, path))
+  const home = homeFolder()
+  const hidden = [...settings.hidden, ...(home === undefined ? [] : [home]), '/tmp', '/etc']
+  const shows = (path: string) => hidden.some((one) => isBelow(one, path))
   const kept = real.filter((path) => !isShown(path) && !shows(path))
   return kept.filter((path) => !kept.some((other) => other !== path && isBelow(path, other))).sort()
 }
 
 /** A toolchain is the folder around its `bin`, or the hidden folder of a home that it was installed to (`~/.pyenv`). */
 function toolFolders(path: string): string[] {
+  const home = homeFolder()
   return path.split(':').map((entry) => {
-    const home = homedir()
-    if (home !== '/' && isBelow(entry, home)) {
+    if (home !== undefined && home !== '/' && isBelow(entry, home)) {
       const [first = ''] = entry.slice(home.length + 1).split('/')
       if (first.startsWith('.')) return join(home, first)
     }

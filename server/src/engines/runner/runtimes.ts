@@ -2,9 +2,9 @@
 
 import { execFile } from 'node:child_process'
 import { access, constants } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { homeFolder } from '../../kit/machine/home-folder.ts'
 import { NOTEBOOK_PROGRAM } from './notebook-program.ts'
 
 export type RuntimeName = 'node' | 'python' | 'streamlit' | 'jupyter'
@@ -64,7 +64,7 @@ async function findProgram(name: string, path: string): Promise<string | undefin
 
 /** The packages that Python cannot import. */
 async function missingOf(python: string, packages: readonly string[], path: string): Promise<string[]> {
-  const options = { timeout: IMPORT_MS, env: { PATH: path, HOME: homedir() } }
+  const options = { timeout: IMPORT_MS, env: { PATH: path, HOME: homeFolder() ?? '/' } }
   const tried = packages.map(async (name) =>
     promisify(execFile)(python, ['-c', `import ${name}`], options).then(
       () => [],

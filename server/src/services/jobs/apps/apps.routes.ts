@@ -23,25 +23,22 @@ export interface AppsRoutesDeps {
 }
 
 const BranchName = Type.Optional(
-  Type.Union([Type.String(), Type.Integer()], { description: 'Id of the branch; the default branch when left out.' }),
+  Type.Union([Type.String(), Type.Integer()], { description: 'Id of the branch; the default branch if omitted.' }),
 )
 const CreateBody = Type.Object({
   type: Type.Optional(
     Type.String({
       maxLength: 60,
-      description:
-        'What runs the code: `node` (default), `python`, `streamlit`, `jupyter`, or `python-js` (what is in a git repository).',
+      description: 'Runtime: `node` (default), `python`, `streamlit`, `jupyter`, or `python-js` (the code of a git repository).',
       examples: ['node'],
     }),
   ),
   name: Type.Optional(Type.String({ maxLength: 255, description: 'Name of the created configuration.' })),
   description: optionalText('Description of the created configuration.'),
   branchId: BranchName,
-  useManagedGitRepo: optionalFlag(
-    'Whether the stack hosts a git repository for the code: then the app runs the newest commit that was pushed to it.',
-  ),
+  useManagedGitRepo: optionalFlag('True: the stack hosts a git repository for the code, and the app runs its latest commit.'),
   componentId: Type.Optional(
-    Type.String({ maxLength: 255, description: 'A component of the type data-app; keboola.data-apps when left out.' }),
+    Type.String({ maxLength: 255, description: 'A component of the type data-app; keboola.data-apps if omitted.' }),
   ),
   configId: Type.Optional(Type.String({ maxLength: 255, description: 'An existing configuration; by default one is created.' })),
   config: Type.Optional(
@@ -56,23 +53,23 @@ const ChangeBody = Type.Object({
   desiredState: Type.Optional(
     Type.Union([Type.Literal('running'), Type.Literal('stopped')], {
       description:
-        '`running` deploys a version of the configuration and starts it, `stopped` ends it until it is deployed again.',
+        '`running` deploys a version of the configuration and starts it, `stopped` stops it until the next deployment.',
     }),
   ),
   configVersion: Type.Optional(
-    Type.Union([Type.String(), Type.Integer()], { description: 'Version to deploy; the newest when left out.' }),
+    Type.Union([Type.String(), Type.Integer()], { description: 'Version to deploy; the latest if omitted.' }),
   ),
-  restartIfRunning: optionalFlag('Whether an app that already runs this version is restarted.'),
-  updateDependencies: optionalFlag('Taken and without effect: nothing is installed for an app.'),
+  restartIfRunning: optionalFlag('Whether to restart an app that already runs this version.'),
+  updateDependencies: optionalFlag('Accepted for compatibility; has no effect, because no packages are installed.'),
 })
 const LinkBody = Type.Object({
   expiresInSeconds: Type.Optional(
-    Type.Integer({ minimum: 60, maximum: 86_400, description: 'How long the link opens the app; 12 hours when left out.' }),
+    Type.Integer({ minimum: 60, maximum: 86_400, description: 'Validity of the link in seconds; 12 hours if omitted.' }),
   ),
 })
 const ListQuery = Type.Object({
   offset: Offset,
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'At most this many; 100 by default.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'Maximum number of items; 100 by default.' })),
   componentId: optionalText('Only apps of this component.'),
   type: Type.Optional(
     Type.Union([Type.String(), Type.Array(Type.String())], {
@@ -82,12 +79,12 @@ const ListQuery = Type.Object({
   branchId: optionalText('Only apps of this branch.'),
 })
 const TailQuery = Type.Object({
-  lines: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'How many lines; 100 by default.' })),
-  since: optionalText('Only lines that are not older, as a time of ISO 8601.'),
+  lines: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Number of lines; 100 by default.' })),
+  since: optionalText('Only lines since this time (ISO 8601).'),
 })
 const RunsQuery = Type.Object({
   offset: Offset,
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'At most this many; 50 by default.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: 'Maximum number of items; 50 by default.' })),
 })
 const ById = Type.Object({ id: numberedId('app') })
 const AppView = Type.Object(
@@ -136,18 +133,18 @@ const RepositoryView = Type.Object(
   { title: 'DataAppRepository' },
 )
 const Permission = Type.Union([Type.Literal('readWrite'), Type.Literal('readOnly')], {
-  description: 'Whether it may also push; `readWrite` when left out.',
+  description: 'Permission; `readWrite` if omitted.',
 })
 const CredentialBody = Type.Object({
   type: Type.Optional(
     Type.Literal('http_token', {
-      description: 'The only kind there is: a password for git over HTTP. Keys for SSH cannot be used.',
+      description: 'Only a password for git over HTTP is supported, no SSH keys.',
     }),
   ),
-  name: Type.Optional(Type.String({ maxLength: 255, description: 'What it is for, as the list of credentials shows it.' })),
+  name: Type.Optional(Type.String({ maxLength: 255, description: 'Purpose, shown in the list of credentials.' })),
   permissions: Type.Optional(Permission),
   expiresInSeconds: Type.Optional(
-    Type.Integer({ minimum: 60, maximum: 31_536_000, description: 'How long it works; 90 days when left out.' }),
+    Type.Integer({ minimum: 60, maximum: 31_536_000, description: 'Validity in seconds; 90 days if omitted.' }),
   ),
 })
 const CredentialParams = Type.Object({ id: numberedId('app'), credentialId: numberedId('credential') })
@@ -243,7 +240,7 @@ function addAppRoutes(app: RoutesServer, [address, name]: Service, { apps, calle
   app.patch(
     `/${address}/apps/:id`,
     {
-      config: { operation: `${name}.changeApp`, summary: 'Deploy a data app, or stop it', needs: 'component' },
+      config: { operation: `${name}.changeApp`, summary: 'Deploy or stop a data app', needs: 'component' },
       schema: { params: ById, body: ChangeBody, response: { 200: AppView } },
     },
     async (req) => appView(await apps.change(await callerOf(req), req.params.id, req.body), req.baseUrl),
@@ -270,7 +267,7 @@ function addAppRoutes(app: RoutesServer, [address, name]: Service, { apps, calle
     {
       config: {
         operation: `${name}.listAppRuns`,
-        summary: 'The last runs of a data app, the newest first',
+        summary: 'Latest runs of a data app, newest first',
         needs: 'component',
       },
       schema: { params: ById, querystring: RunsQuery, response: { 200: Type.Array(RunView) } },
@@ -286,9 +283,10 @@ function addAppRoutes(app: RoutesServer, [address, name]: Service, { apps, calle
     {
       config: {
         operation: `${name}.appPassword`,
-        summary: 'The password that opens the data app at its address, for people who are not signed in',
+        summary: 'The password that opens the data app without an account',
         needs: 'component',
         role: 'editor',
+        answersCredentials: true,
       },
       schema: { params: ById, response: { 200: Type.Object({ password: Type.String() }) } },
     },
@@ -302,7 +300,7 @@ function addRepositoryRoutes(app: RoutesServer, [address, name]: Service, { apps
     {
       config: {
         operation: `${name}.appRepository`,
-        summary: 'The git repository that the code of a data app is in',
+        summary: 'The git repository with the code of a data app',
         needs: 'component',
       },
       schema: { params: ById, response: { 200: RepositoryView } },
@@ -319,7 +317,7 @@ function addRepositoryRoutes(app: RoutesServer, [address, name]: Service, { apps
     {
       config: {
         operation: `${name}.createAppGitCredential`,
-        summary: 'A credential for the git repository that the stack hosts for a data app; its secret is shown only now',
+        summary: 'Create a credential for the hosted git repository of a data app; returns its secret once',
         needs: 'component',
       },
       schema: { params: ById, body: CredentialBody, response: { 201: CreatedCredentialView } },
@@ -338,7 +336,7 @@ function addRepositoryRoutes(app: RoutesServer, [address, name]: Service, { apps
     {
       config: {
         operation: `${name}.listAppGitCredentials`,
-        summary: 'The credentials of the git repository, without secrets',
+        summary: 'List credentials of the git repository, without secrets',
         needs: 'component',
       },
       schema: { params: ById, response: { 200: Type.Array(CredentialView) } },
@@ -390,7 +388,8 @@ function addLogAndLinkRoutes(app: RoutesServer, [address, name]: Service, { apps
       config: {
         operation: `${name}.createAppLink`,
         onlyReads: true,
-        summary: 'A link that opens the data app for anyone who has it, for some hours',
+        answersCredentials: true,
+        summary: 'Create a link that opens the data app for anyone who has it, for some hours',
         needs: 'component',
       },
       schema: { params: ById, body: LinkBody, response: { 201: LinkView } },
@@ -408,7 +407,8 @@ function addLogAndLinkRoutes(app: RoutesServer, [address, name]: Service, { apps
       config: {
         operation: `${name}.createAppPreviewLink`,
         onlyReads: true,
-        summary: 'A link that opens the data app for four hours, in the shape that agents read',
+        answersCredentials: true,
+        summary: 'A link that opens the data app for four hours, in the format for agents',
         needs: 'component',
       },
       schema: { params: ById, response: { 201: PreviewLinkView } },

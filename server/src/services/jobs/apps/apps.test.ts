@@ -308,7 +308,7 @@ isolated('an app that never listens is ended with the reason; one whose runtime 
   const { url } = (await impatient.request('POST', `${at}/links`)).json<{ url: string }>()
   const answer = await impatient.request('GET', url, { token: null })
   assert.equal(answer.status, 503, answer.text)
-  assert.match(answer.text, /did not respond on the port of the variable PORT within 1.5 s/)
+  assert.match(answer.text, /did not respond within 1.5 s on the port in the environment variable PORT/)
   assert.ok(answer.headers.get('retry-after'))
 })
 

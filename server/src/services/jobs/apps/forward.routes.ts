@@ -15,6 +15,7 @@ import {
   upgradeHeaders,
 } from '../../../engines/reverse-proxy/program-proxy.ts'
 import { passwordOf } from '../../../http/basic-password.ts'
+import { callerGone } from '../../../http/connection/caller-gone.ts'
 import { numberedId } from '../../../http/parameters.ts'
 import { readCookie } from '../../../http/session-cookie.ts'
 import { PlatformError } from '../../../kit/errors.ts'
@@ -36,7 +37,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const Any = Type.Unsafe<unknown>({})
 const Params = Type.Object({ id: numberedId('app') })
 const LinkParams = Type.Object({ id: numberedId('app'), link: Type.String({ description: '`~` and the secret of the link.' }) })
-const PathParams = Type.Object({ ...LinkParams.properties, '*': Type.String({ description: 'Path within the app.' }) })
+const PathParams = Type.Object({ ...LinkParams.properties, '*': Type.String({ description: 'Path in the app.' }) })
 
 /** Headers that identify the caller, and headers that only the stack may set; the app gets neither. */
 const KEPT_BACK: ReadonlySet<string> = new Set([
@@ -103,15 +104,13 @@ export function forwardRoutes(deps: ForwardDeps): FastifyPluginAsync {
     if (!place || !app) throw new PlatformError('apps.linkInvalid')
     if (place.path === '') return reply.redirect(`${req.baseUrl}${linkPath(place.id, place.link)}`, 308)
     const held = await use(app)
-    const gone = new AbortController()
-    reply.raw.once('close', () => {
-      gone.abort()
-      held.release()
-    })
+    const gone = callerGone(reply)
+    if (gone.aborted) held.release()
+    else gone.addEventListener('abort', () => held.release(), { once: true })
     const headers = { ...endToEnd(req.headers, KEPT_BACK), ...surroundings(req, place) }
     const hasBody = req.method !== 'GET' && req.method !== 'HEAD'
     const asked = { method: req.method, path: place.path, headers }
-    const answer = await forward(held.dial, asked, hasBody ? req.raw : undefined, gone.signal).catch((error: unknown) => {
+    const answer = await forward(held.dial, asked, hasBody ? req.raw : undefined, gone).catch((error: unknown) => {
       throw new PlatformError('apps.noAnswer', { id: String(app.id) }, { cause: error })
     })
     answer.body.on('error', () => reply.raw.destroy())
@@ -131,7 +130,7 @@ export function forwardRoutes(deps: ForwardDeps): FastifyPluginAsync {
       {
         config: {
           operation: 'dataApps.open',
-          summary: 'Open a data app as a person who is signed in, or with its password (Basic, any user)',
+          summary: 'Open a data app with a session, or with its password (Basic authentication, any user name)',
           needs: 'nothing',
           produces: ['text/html'],
         },
@@ -149,7 +148,7 @@ export function forwardRoutes(deps: ForwardDeps): FastifyPluginAsync {
           url: path,
           config: {
             operation: `dataApps.${what}${method[0]}${method.slice(1).toLowerCase()}`,
-            summary: `Hands ${method} to the data app that a link leads to`,
+            summary: `Forward ${method} to the data app of a link`,
             needs: 'nothing',
             quiet: true,
             produces: ['*/*'],

@@ -18,7 +18,7 @@ const Params = Type.Object({ repository: Type.String({ description: 'Id of the a
 const RefsQuery = Type.Object({
   service: Type.Union(
     SERVICES.map((one) => Type.Literal(one)),
-    { description: 'What the client is about to do: fetch or push.' },
+    { description: 'Operation of the client: fetch or push.' },
   ),
 })
 /** The body is packets and a pack. */
@@ -46,7 +46,7 @@ export function gitRoutes({ repositories }: { repositories: Repositories }): Fas
       {
         config: {
           operation: 'git.listRefs',
-          summary: 'Branches and tags of the git repository of a data app, for clients of git',
+          summary: 'Branches and tags of the git repository of a data app, for git clients',
           needs: 'nothing',
           produces: SERVICES.map((one) => `application/x-${one}-advertisement`),
         },
@@ -64,7 +64,7 @@ export function gitRoutes({ repositories }: { repositories: Repositories }): Fas
         bodyLimit: MAX_REQUEST_BYTES,
         config: {
           operation: 'git.fetch',
-          summary: 'What a client of git fetches from the repository of a data app',
+          summary: 'Serve a git fetch from the repository of a data app',
           needs: 'nothing',
           body: 'bytes',
           form: NO_FORM,
@@ -84,7 +84,7 @@ export function gitRoutes({ repositories }: { repositories: Repositories }): Fas
       {
         config: {
           operation: 'git.push',
-          summary: 'Takes what a client of git pushes to the repository of a data app',
+          summary: 'Receive a git push to the repository of a data app',
           needs: 'nothing',
           body: 'stream',
           form: NO_FORM,

@@ -7,19 +7,17 @@ import { membersOf } from '../../../kit/text/json-text.ts'
 import type { FlowValidation } from './validation.ts'
 
 const Problem = Type.Object({
-  level: Type.String({ description: 'error: the flow cannot be saved and run; warning: it can.' }),
-  path: Type.String({ description: 'From the root of the configuration.', examples: ['phases[0].next[1].goto'] }),
+  level: Type.String({ description: 'error: the flow cannot be saved or run; warning: it can.' }),
+  path: Type.String({ description: 'Path from the root of the configuration.', examples: ['phases[0].next[1].goto'] }),
   message: Type.String(),
 })
 
 const Body = Type.Object(
   {
     component: Type.String({ minLength: 1, description: 'keboola.flow, keboola.orchestrator or one of their other ids.' }),
-    configuration: Type.Record(Type.String(), Type.Unknown(), { description: 'The configuration to look at.' }),
-    config: Type.Optional(
-      Type.String({ description: 'Id of the configuration it is meant for; a flow that contains it is then found.' }),
-    ),
-    branchId: Type.Optional(Type.String({ maxLength: 64, description: 'Branch by id; the default branch when left out.' })),
+    configuration: Type.Record(Type.String(), Type.Unknown(), { description: 'The configuration to validate.' }),
+    config: Type.Optional(Type.String({ description: 'Id of the configuration, to detect a flow that contains itself.' })),
+    branchId: Type.Optional(Type.String({ maxLength: 64, description: 'Branch by id; the default branch if omitted.' })),
   },
   { additionalProperties: false },
 )
@@ -37,7 +35,7 @@ export function flowsRoutes({ validate, findBranch }: FlowsRoutesDeps): FastifyP
         config: {
           operation: 'flows.validate',
           onlyReads: true,
-          summary: 'All that is wrong with a flow, each with its path',
+          summary: 'Validate a flow; lists every problem with its path',
           needs: 'component',
           validationCode: 'validation.failed',
         },

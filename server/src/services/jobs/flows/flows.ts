@@ -112,7 +112,7 @@ export function createFlows(deps: FlowsDeps) {
     return { ...resultOf(run.plan, run.state, await jobsOf(from, run), clock.now().getTime(), hasEnded) }
   }
 
-  /** Decides what is next for flows that are due; answers how many of them went on. One that fails does not stop the others. */
+  /** Decides what is next for flows that are due; answers how many of them advanced. One that fails does not stop the others. */
   async function advanceDue(): Promise<number> {
     let count = 0
     for (const { project_id, job_id } of await store.listDue(clock.now().getTime(), BATCH)) {
@@ -177,14 +177,16 @@ export function createFlows(deps: FlowsDeps) {
     // A task that could not be queued has ended: what follows is decided at once.
     const wakeAt = prepared.some(({ job }) => typeof job === 'string') ? now : decision.wakeAt
     await store.save(trx, run, state, decision.end ? null : wakeAt)
-    await deps.recordChange(trx, {
-      ...placeOf(flow),
-      kind: 'flow',
-      objectId: String(flow.id),
-      state: decision.end?.status ?? 'processing',
-      version: run.revision + 1,
-      tokenId: flow.actor.tokenId,
-    })
+    await deps.recordChange(trx, [
+      {
+        ...placeOf(flow),
+        kind: 'flow',
+        objectId: String(flow.id),
+        state: decision.end?.status ?? 'processing',
+        version: run.revision + 1,
+        tokenId: flow.actor.tokenId,
+      },
+    ])
     for (const { title, message, recipients } of decision.notifications)
       await deps.notifications.notify(trx, { projectId: flow.projectId, recipients, title, message, jobId: flow.id })
     for (const { kind, ...ended } of decision.moves.filter((move) => move.kind === 'ended'))

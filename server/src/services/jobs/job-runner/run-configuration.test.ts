@@ -65,6 +65,11 @@ test('rows run in order without the disabled ones, which run when they are named
   assert.match(chooseRows(configuration, ['a', 'z']).skipped[0]!, /row z does not exist/)
 })
 
+test('corrections-2 A1: a row whose configuration is a list is stored, and not run', async () => {
+  const list = { ...row('a'), configuration: '["x"]' }
+  await assert.rejects(plan(stored({}), { row: list }), /the configuration of its row "a" is a list; a run needs an object/)
+})
+
 test('the state of a row is its own; the root state belongs to configurations without rows', async () => {
   assert.equal((await plan(stored({}), { row: row('a') })).state, '{"component":{"of":"a"}}')
   assert.equal((await plan(stored({}))).state, '{"component":{"root":true}}')

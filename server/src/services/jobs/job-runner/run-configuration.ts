@@ -5,7 +5,7 @@ import { effectiveConfiguration, processorsText } from '../../../../../contract/
 import { jsonPointer } from '../../../../../contract/failure-causes.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { readStored } from '../../../kit/stored-json.ts'
-import { itemsOf, membersOf, withMember } from '../../../kit/text/json-text.ts'
+import { itemsOf, kindOf, membersOf, withMember } from '../../../kit/text/json-text.ts'
 import type { QueuedJob } from '../../../model/queued-job.ts'
 import type {
   RowOfConfiguration,
@@ -98,6 +98,8 @@ export async function resolveRow(
   request: PlanRequest,
 ): Promise<{ readonly text: string; readonly used: Readonly<Record<string, string>> }> {
   const { stored, row } = request
+  if (row && kindOf(row.configuration) === 'array')
+    throw invalid(`the configuration of its row "${row.id}" is a list; a run needs an object with "parameters"`)
   const processors = chooseProcessors(stored.configuration, row?.configuration)
   const effective = effectiveConfiguration(stored.configuration, row?.configuration).text
   const whole = processors === undefined ? effective : withMember(effective, 'processors', processors)

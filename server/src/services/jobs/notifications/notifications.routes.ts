@@ -18,42 +18,42 @@ export interface NotificationsRoutesDeps {
 
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 const EVENT = '^[a-zA-Z][a-zA-Z0-9._-]{0,99}$'
-const Address = Type.String({ maxLength: 2000, description: 'The e-mail address, or the address of the webhook.' })
+const Address = Type.String({ maxLength: 2000, description: 'E-mail address, or URL of the webhook.' })
 const Template = Type.Union(
   [Type.Literal('payload'), Type.Literal('slack'), Type.Literal('teams'), Type.Record(Type.String(), Type.Unknown())],
   {
     description:
-      'What a webhook gets: the event itself (`payload`, the default), a message for `slack` or `teams`, or a JSON object with `{{path}}` in its texts.',
+      'Format of a webhook: the event (`payload`, default), a message for `slack` or `teams`, or a JSON object with `{{path}}` in its strings.',
   },
 )
 const Channel = Type.Union([Type.Literal('email'), Type.Literal('webhook')], { description: 'email or webhook' })
 const Filter = Type.Object({
   field: Type.String({ pattern: '^[\\w.-]{1,200}$', description: 'A path into the payload, such as job.configuration.id.' }),
   value: Type.Union([Type.String({ maxLength: 500 }), Type.Number(), Type.Boolean()], {
-    description: 'What it is compared with.',
+    description: 'Value to compare with.',
   }),
   operator: Type.Optional(Type.Enum([...OPERATORS], { description: '== by default.' })),
 })
 const SubscriptionBody = Type.Object({
-  event: Type.String({ pattern: EVENT, description: 'The event to hear of, such as job-failed.' }),
+  event: Type.String({ pattern: EVENT, description: 'Event to subscribe to, such as job-failed.' }),
   filters: Type.Optional(
-    Type.Array(Filter, { maxItems: 50, description: 'All must hold. Without any, every event of the kind.' }),
+    Type.Array(Filter, { maxItems: 50, description: 'All filters must match. Without filters, every event of this kind.' }),
   ),
   recipient: Type.Object(
     {
       channel: Channel,
       address: Type.Optional(Address),
-      url: Type.Optional(Type.String({ maxLength: 2000, description: 'The address of a webhook; `address` does as well.' })),
+      url: Type.Optional(Type.String({ maxLength: 2000, description: 'URL of a webhook; alias of `address`.' })),
       template: Type.Optional(Template),
       signingSecret: Type.Optional(
-        Type.String({ maxLength: 200, description: 'Of a webhook: `whsec_` and a key in base64. Without it one is generated.' }),
+        Type.String({ maxLength: 200, description: 'For a webhook: `whsec_` and a key in base64. Generated if omitted.' }),
       ),
     },
-    { description: 'Who gets the message.' },
+    { description: 'Recipient of the message.' },
   ),
   expiresAt: Type.Optional(
     Type.Union([Type.String({ maxLength: 100 }), Type.Null()], {
-      description: 'When it ends: a time, or words such as +24 hours.',
+      description: 'Expiry: a time, or a phrase such as +24 hours.',
     }),
   ),
 })
@@ -63,7 +63,7 @@ const RecipientView = Type.Object({
   address: Type.String(),
   url: Type.Optional(Type.String()),
   template: Type.Optional(Type.Unknown()),
-  signingSecret: Type.Optional(Type.String({ description: 'In the answer to the creation only.' })),
+  signingSecret: Type.Optional(Type.String({ description: 'Returned only when it is created.' })),
 })
 const SubscriptionView = Type.Object({
   id: Type.String(),
@@ -72,11 +72,11 @@ const SubscriptionView = Type.Object({
   recipient: RecipientView,
   expiresAt: Nullable(Type.String()),
   createdAt: Type.String(),
-  warnings: Type.Array(Type.String(), { description: 'Why it may never send anything.' }),
+  warnings: Type.Array(Type.String(), { description: 'Reasons why it may never send a message.' }),
 })
 const DeliveryView = Type.Object({
   id: Type.String(),
-  messageId: Type.String({ description: 'The same in every attempt; the webhook-id header.' }),
+  messageId: Type.String({ description: 'Value of the header `webhook-id`, the same in every attempt.' }),
   subscriptionId: Nullable(Type.String()),
   event: Type.String(),
   recipient: RecipientView,
@@ -89,7 +89,7 @@ const DeliveryView = Type.Object({
       attemptedAt: Type.String(),
       durationMs: Type.Integer(),
       statusCode: Nullable(Type.Integer()),
-      answer: Type.String({ description: 'The beginning of what the receiver answered.' }),
+      answer: Type.String({ description: 'The beginning of the response of the receiver.' }),
       error: Nullable(Type.String()),
     }),
   ),
@@ -98,16 +98,16 @@ const DeliveryView = Type.Object({
 const SubscriptionId = Type.Object({ id: Type.String({ description: 'Id of the subscription.' }) })
 const DeliveryId = Type.Object({ id: Type.String({ description: 'Id of the delivery.' }) })
 const DeliveriesQuery = Type.Object({
-  subscriptionId: Type.Optional(Type.String({ description: 'Only those of one subscription.' })),
+  subscriptionId: Type.Optional(Type.String({ description: 'Only deliveries of this subscription.' })),
   status: Type.Optional(
-    Type.Enum(['waiting', 'delivered', 'failed', 'cancelled'], { description: 'Only those with this status.' }),
+    Type.Enum(['waiting', 'delivered', 'failed', 'cancelled'], { description: 'Only deliveries with this status.' }),
   ),
-  beforeId: Type.Optional(Type.String({ description: 'Only older ones than this delivery: the id of the last one shown.' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'Most deliveries to answer; 100 by default.' })),
+  beforeId: Type.Optional(Type.String({ description: 'Only deliveries older than this id, for the next page.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'Maximum number of deliveries; 100 by default.' })),
 })
 const LIMIT = 100
 
-/** With some components: for its own subscriptions, which hear of those components. */
+/** With some components: for its own subscriptions, which match those components. */
 const CHANGES = { needs: 'component', branch: 'refused', validationCode: 'validation.failed' } as const
 
 export function notificationsRoutes({ subscriptions, notifications }: NotificationsRoutesDeps): FastifyPluginAsyncTypebox {
@@ -175,7 +175,7 @@ export function notificationsRoutes({ subscriptions, notifications }: Notificati
     app.post(
       '/notification/project-subscriptions/:id/test',
       {
-        config: { operation: 'notification.test', summary: 'Send a test message now, once', ...CHANGES },
+        config: { operation: 'notification.test', summary: 'Send a test message', ...CHANGES },
         schema: { params: SubscriptionId, response: { 200: DeliveryView } },
       },
       async (req) => deliveryView(await notifications.sendTest(req.actor, subscriptionId(req.params.id)), req.actor),
@@ -186,7 +186,7 @@ export function notificationsRoutes({ subscriptions, notifications }: Notificati
       {
         config: {
           operation: 'notification.deliveries',
-          summary: 'Messages and their attempts, newest first',
+          summary: 'List deliveries of messages with their attempts, newest first',
           needs: 'component',
           branch: 'refused',
         },
@@ -208,7 +208,7 @@ export function notificationsRoutes({ subscriptions, notifications }: Notificati
       {
         config: {
           operation: 'notification.delivery',
-          summary: 'One message and its attempts',
+          summary: 'A delivery with its attempts',
           needs: 'component',
           branch: 'refused',
         },
@@ -229,7 +229,7 @@ export function notificationsRoutes({ subscriptions, notifications }: Notificati
         schema: {
           params: Type.Object({ event: Type.String({ pattern: EVENT, description: 'Name of the event.' }) }),
           body: Type.Record(Type.String(), Type.Unknown(), { description: 'The payload.' }),
-          response: { 202: Type.Object({ deliveries: Type.Integer({ description: 'How many messages will be sent.' }) }) },
+          response: { 202: Type.Object({ deliveries: Type.Integer({ description: 'Number of messages that will be sent.' }) }) },
         },
       },
       async (req, reply) =>
@@ -243,13 +243,15 @@ export function notificationsRoutes({ subscriptions, notifications }: Notificati
         schema: {
           body: Type.Object({
             type: Type.Union([Type.Literal('direct-project-email'), Type.Literal('direct-project-webhook')], {
-              description: 'The channel of the recipient.',
+              description: 'Channel of the recipient.',
             }),
             recipient: Type.Object(
               { channel: Type.Optional(Channel), address: Type.Optional(Address), url: Type.Optional(Address) },
-              { description: 'Who gets the message.' },
+              { description: 'Recipient of the message.' },
             ),
-            data: Type.Record(Type.String(), Type.Unknown(), { description: 'title, message, and what else the message shows.' }),
+            data: Type.Record(Type.String(), Type.Unknown(), {
+              description: 'title, message, and further values of the message.',
+            }),
           }),
           response: { 202: Type.Object({ id: Type.String({ description: 'Id of the delivery.' }) }) },
         },

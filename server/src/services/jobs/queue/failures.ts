@@ -21,7 +21,7 @@ export const FailureGroupView = Type.Object(
     firstTime: Time,
     lastTime: Time,
     lastJob: Type.Object({ id: Type.String(), message: Type.String() }),
-    configurationsCount: Type.Integer({ description: 'In how many configurations it failed so.' }),
+    configurationsCount: Type.Integer({ description: 'Number of configurations with this failure.' }),
     configurations: Type.Array(
       Type.Object({
         componentId: Type.String(),

@@ -29,13 +29,13 @@ export const JobBody = Type.Object(
     ),
     configData: Type.Optional(
       Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown()), Type.String()], {
-        description: 'Configuration to run with, in place of the stored one. An object, or its JSON as a string.',
+        description: 'Configuration to use instead of the stored one. An object, or its JSON as a string.',
       }),
     ),
     configRowIds: Type.Optional(
       Type.Array(id(), { description: 'Rows to run, also disabled ones; all enabled rows by default.' }),
     ),
-    row: Type.Optional(id({ description: 'One row to run; another form of configRowIds.' })),
+    row: Type.Optional(id({ description: 'One row to run; alternative to configRowIds.' })),
     mode: Type.Optional(
       Type.Union([Type.Literal('run'), Type.Literal('forceRun'), Type.Literal('debug')], {
         description:
@@ -43,7 +43,7 @@ export const JobBody = Type.Object(
       }),
     ),
     tag: Type.Optional(Type.String({ maxLength: 255, description: 'Version of the component; its own by default.' })),
-    branchId: Type.Optional(Type.String({ maxLength: 64, description: 'Branch by id; that of the address by default.' })),
+    branchId: Type.Optional(Type.String({ maxLength: 64, description: 'Branch by id; by default that of the URL.' })),
     variableValuesId: Type.Optional(
       Type.String({ maxLength: 255, description: 'Row of values for the variables of the configuration.' }),
     ),
@@ -53,21 +53,21 @@ export const JobBody = Type.Object(
           Type.Object({ values: Type.Optional(Type.Array(Type.Object({ name: Type.String({ minLength: 1 }), value: Scalar }))) }),
           Type.Array(Type.Never()),
         ],
-        { description: 'Values for the variables, in place of stored ones.' },
+        { description: 'Values for the variables, instead of stored ones.' },
       ),
     ),
     parallelism: Type.Optional(
-      Type.String({ maxLength: 20, description: 'How many rows run at once: a number, or `infinity`.' }),
+      Type.String({ maxLength: 20, description: 'Number of rows that run in parallel, or `infinity`.' }),
     ),
     backend: Type.Optional(
       Type.Union([Type.String(), Backend, Type.Array(Type.Never())], {
         description: 'Size of the run, for example `{"type": "small"}`.',
       }),
     ),
-    parentRunId: Type.Optional(Type.String({ maxLength: 1000, description: 'Run that this one is part of.' })),
+    parentRunId: Type.Optional(Type.String({ maxLength: 1000, description: 'Id of the parent run.' })),
     behavior: Type.Optional(
       Type.Union([Type.Object({ onError: Type.Optional(Type.String()) }), Type.Array(Type.Never())], {
-        description: '`{"onError": "stop"}` or `warning` or `fail`: what a failure means for the run that this one is part of.',
+        description: '`{"onError": "stop"}` or `warning` or `fail`: effect of a failure on the parent run.',
       }),
     ),
     orchestrationJobId: Type.Optional(Type.String({ description: 'Job of the orchestration that starts this one.' })),
@@ -82,10 +82,10 @@ export const JobBody = Type.Object(
     delayedStartTime: Type.Optional(
       Type.String({ maxLength: 64, description: 'Time before which the job does not start, as ISO 8601.' }),
     ),
-    deduplicationId: Type.Optional(id({ description: 'Refused when a job of the project already has this id.' })),
+    deduplicationId: Type.Optional(id({ description: 'The request is refused if a job of the project already has this id.' })),
     executor: Type.Optional(
       Type.Union([Type.Literal('dind'), Type.Literal('k8sContainers')], {
-        description: 'Kept and shown; components run the same way.',
+        description: 'Stored and returned; has no effect on the run.',
       }),
     ),
   },

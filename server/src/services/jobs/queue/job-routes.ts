@@ -19,7 +19,7 @@ export interface JobRoutesDeps {
 }
 
 const Component = Type.String({ minLength: 1, description: 'Id of the component.', examples: ['keboola.ex-generic-v2'] })
-export const IDEMPOTENCY_HEADER = { 'Idempotency-Key': 'A request sent again with the same key answers the job of the first.' }
+export const IDEMPOTENCY_HEADER = { 'Idempotency-Key': 'A repeated request with the same key returns the job of the first one.' }
 export const ById = Type.Object({ id: numberedId('job') })
 export const ByComponent = Type.Object({ component: Component })
 export const ByTag = Type.Object({

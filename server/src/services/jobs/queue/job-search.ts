@@ -86,15 +86,15 @@ const LONGEST_SECONDS = 1_000_000_000
 
 const FILTERS = {
   id: 'Only jobs with one of these ids.',
-  projectId: 'Only this project; a token finds jobs of its own only.',
+  projectId: 'Only this project; a token finds only jobs of its project.',
   runId: 'Only jobs of one of these runs.',
   branchId: 'Only jobs of one of these branches.',
   tokenId: 'Only jobs that one of these tokens started.',
   tokenDescription: 'Only jobs of tokens with one of these descriptions.',
   componentId: 'Only jobs of one of these components.',
-  component: 'Another name of componentId.',
+  component: 'Alias of componentId.',
   configId: 'Only jobs of one of these configurations.',
-  config: 'Another name of configId.',
+  config: 'Alias of configId.',
   configRowIds: 'Only jobs that ran one of these rows.',
   status: 'Only jobs with one of these statuses.',
   mode: 'Only jobs with one of these modes.',
@@ -111,16 +111,16 @@ const FILTERS = {
   endTimeTo: 'Only jobs ended at this time or earlier.',
   durationSecondsFrom: 'Only jobs that took this many seconds or more.',
   durationSecondsTo: 'Only jobs that took this many seconds or fewer.',
-  filters: 'The filters above as members of one parameter, such as `filters[status]`.',
+  filters: 'The filters above as fields of one parameter, such as `filters[status]`.',
 }
 const PAGE = {
-  limit: 'At most this many, up to 500; 100 by default.',
-  offset: 'How many to skip; 0 by default.',
+  limit: 'Maximum number of items, up to 500; 100 by default.',
+  offset: 'Number of items to skip; 0 by default.',
   sortBy: `One of ${Object.keys(SORTS).join(', ')}; id by default.`,
   sortOrder: '`asc` or `desc`.',
 }
 const FIELDS = {
-  fields: `A light form of the list: only these members of each job, separated by commas, such as \`id,status,component,config,startTime,durationMs,usual,cause\`. Members: ${JOB_FIELDS.join(', ')}.`,
+  fields: `Fields of each job to return, separated by commas, for a compact list, such as \`id,status,component,config,startTime,durationMs,usual,cause\`. Members: ${JOB_FIELDS.join(', ')}.`,
 }
 export const SearchQuery = readByRule({ ...FILTERS, ...PAGE, ...FIELDS })
 /** Events are made of whole jobs. */
@@ -130,14 +130,14 @@ export const CountQuery = readByRule(FILTERS)
 export const FailuresQuery = readByRule({
   ...FILTERS,
   endTimeFrom: 'Only jobs ended at this time or later; seven days ago by default.',
-  limit: 'At most this many groups, up to 500; 100 by default.',
+  limit: 'Maximum number of groups, up to 500; 100 by default.',
 })
 export const GroupedSearchQuery = readByRule({
   ...FILTERS,
   ...PAGE,
   groupBy: `List of ${GROUPS.join(', ')}; componentId and configId by default.`,
-  jobsPerGroup: 'At most this many jobs of each group; 10 by default.',
-  limit: 'At most this many groups, up to 500; 100 by default.',
+  jobsPerGroup: 'Maximum number of jobs per group; 10 by default.',
+  limit: 'Maximum number of groups, up to 500; 100 by default.',
 })
 
 /** Names of `groupBy` with the columns they mean, each once. */

@@ -44,24 +44,26 @@ export const JobView = Type.Object(
           runs: Type.Integer(),
           deviation: Nullable(Type.Number({ description: 'Duration of this job in units of the usual one.' })),
         },
-        { description: 'Median of the last runs of the same configuration and rows that ended well; null without any.' },
+        {
+          description: 'Median duration of the last successful runs of the same configuration and rows; null if there are none.',
+        },
       ),
     ),
     cause: Nullable(
       Type.Object(
         { kind: Type.String(), subject: Nullable(Type.String()) },
-        { description: 'Why it failed; `result.error.cause` has the whole of it.' },
+        { description: 'Cause of the failure; `result.error.cause` contains all of it.' },
       ),
     ),
     progress: Nullable(
       Type.Object(
         {
-          rowsDone: Type.Integer({ description: 'Rows of the configuration that are done.' }),
+          rowsDone: Type.Integer({ description: 'Number of finished rows of the configuration.' }),
           rowsTotal: Type.Integer(),
-          rowId: Nullable(Type.String({ description: 'The row that runs; null: the configuration itself.' })),
+          rowId: Nullable(Type.String({ description: 'The running row; null: the configuration itself.' })),
           phase: Type.String({ description: '`input`, `program` or `load`.' }),
           component: Type.Optional(Type.String({ description: 'Of a program: the component or processor.' })),
-          done: Type.Optional(Type.Integer({ description: 'So much of the phase, where that is known.' })),
+          done: Type.Optional(Type.Integer({ description: 'Progress of the phase, if known.' })),
           total: Type.Optional(Type.Integer()),
           unit: Type.Optional(Type.String({ description: '`bytes` or `statements`.' })),
           rows: Type.Optional(
@@ -83,12 +85,12 @@ export const JobView = Type.Object(
             ),
           ),
         },
-        { description: 'How far a running job is, known a second after it began; null otherwise.' },
+        { description: 'Progress of a running job, available after a second; otherwise null.' },
       ),
     ),
     endedBy: Nullable(
       Type.String({
-        description: 'The description of the token that cancelled or terminated the job; null if it ended by itself.',
+        description: 'Description of the token that cancelled or terminated the job; otherwise null.',
       }),
     ),
     result: Loose,

@@ -28,8 +28,8 @@ const OlderSearchQuery = Type.Object(
     ...SearchQuery.properties,
     ...readByRule({
       q: 'Terms such as `+params.config:123 AND status:error`, joined by AND.',
-      since: 'Another name of createdTimeFrom.',
-      until: 'Another name of createdTimeTo.',
+      since: 'Alias of createdTimeFrom.',
+      until: 'Alias of createdTimeTo.',
       include: '`metrics` adds the metrics of each job.',
     }).properties,
   },
@@ -38,7 +38,7 @@ const OlderSearchQuery = Type.Object(
 const DaysQuery = readByRule({
   fromDate: 'First day, as YYYY-MM-DD; 30 days back by default.',
   toDate: 'Last day, as YYYY-MM-DD; today by default.',
-  timezoneOffset: 'Offset that days are counted by, such as `+02:00`; UTC by default.',
+  timezoneOffset: 'UTC offset of the days, such as `+02:00`; UTC by default.',
 })
 /** What every older form of a job has. */
 const LegacyJob = Type.Object({ id: Type.Integer(), status: Type.String() })
@@ -98,7 +98,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
       {
         config: {
           operation: 'syrup.dryRun',
-          summary: 'Run a configuration, and keep its data folder as archives instead of its results',
+          summary: 'Run a configuration in debug mode: store its data folders as archives instead of its results',
           needs: 'component',
           validationCode: 'validation.failed',
           headers: IDEMPOTENCY_HEADER,
@@ -113,7 +113,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
       {
         config: {
           operation: 'syrup.input',
-          summary: 'Keep the data folder a component would be given as an archive; nothing runs',
+          summary: 'Store the input folder of a component as an archive; runs nothing',
           needs: 'component',
           validationCode: 'validation.failed',
           headers: IDEMPOTENCY_HEADER,
@@ -131,7 +131,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
       {
         config: {
           operation: 'syrup.sandbox',
-          summary: 'Keep the data folder a configuration would fill as an archive; no component is required',
+          summary: 'Store the input folder of a configuration as an archive; needs no component',
           needs: 'component',
           validationCode: 'validation.failed',
           headers: IDEMPOTENCY_HEADER,
@@ -177,7 +177,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
     app.post(
       '/syrup/queue/jobs/:id/kill',
       {
-        config: { operation: 'syrup.kill', summary: 'End a job (older form)', needs: 'component' },
+        config: { operation: 'syrup.kill', summary: 'Terminate a job (older form)', needs: 'component' },
         schema: { params: ById, response: { 202: LegacyJob } },
       },
       async (req, reply) => send(reply, 202, (await legacyViewer(req))(await queue.kill(req.actor, jobId(req.params.id)))),
@@ -186,7 +186,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
     app.get(
       '/syrup/docker/stats/project',
       {
-        config: { operation: 'syrup.stats', summary: 'Time the jobs of the project took (older form)', needs: 'token' },
+        config: { operation: 'syrup.stats', summary: 'Total duration of the jobs of the project (older form)', needs: 'token' },
         schema: { response: { 200: ProjectStats } },
       },
       async (req) => queue.projectStats(req.actor),
@@ -195,7 +195,7 @@ export function legacyRoutes(deps: JobRoutesDeps): FastifyPluginAsyncTypebox {
     app.get(
       '/syrup/docker/stats/project/daily',
       {
-        config: { operation: 'syrup.dailyStats', summary: 'Time the jobs of the project took, day by day', needs: 'token' },
+        config: { operation: 'syrup.dailyStats', summary: 'Duration of the jobs of the project by day', needs: 'token' },
         schema: {
           querystring: DaysQuery,
           response: {

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { serviceUrl } from '../../../http/addresses.ts'
-import { asksForEvents, beginEvents } from '../../../http/event-stream.ts'
+import { asksForEvents, beginEvents } from '../../../http/connection/event-stream.ts'
 import { readStored } from '../../../kit/stored-json.ts'
 import type { RoutesServer } from '../../../model/module.ts'
 import { FailureGroupView } from './failures.ts'
@@ -45,7 +45,7 @@ const Jobs = Type.Array(JobView)
 const StatusCounts = Type.Object({ jobs: Type.Record(Type.String(), Type.Integer()) }, { title: 'JobsByStatus' })
 const EventsQuery = Type.Object({
   sinceId: Type.Optional(Type.String({ maxLength: 64, description: 'Only events after this one.' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'At most this many; 1000 by default.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000, description: 'Maximum number of items; 1000 by default.' })),
 })
 
 interface JobCalls extends QueueRoutesDeps {
@@ -117,7 +117,7 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
     app.get(
       '/queue/stats/project',
       {
-        config: { operation: 'queue.stats', summary: 'Time the jobs of the project took', needs: 'token' },
+        config: { operation: 'queue.stats', summary: 'Total duration of the jobs of the project', needs: 'token' },
         schema: { response: { 200: ProjectStats } },
       },
       async (req) => queue.projectStats(req.actor),
@@ -126,7 +126,11 @@ export function queueRoutes(deps: QueueRoutesDeps): FastifyPluginAsyncTypebox {
     app.get(
       '/queue/job/:id/open-api-lineage',
       {
-        config: { operation: 'queue.lineage', summary: 'Tables a job read and wrote, as OpenLineage events', needs: 'ownJob' },
+        config: {
+          operation: 'queue.lineage',
+          summary: 'Tables that a job read and wrote, as OpenLineage events',
+          needs: 'ownJob',
+        },
         schema: { params: ById, response: { 200: Type.Array(Type.Unknown()) } },
       },
       async (req) => lineageOf(await queue.get(req.actor, jobId(req.params.id)), req.baseUrl),
@@ -156,7 +160,7 @@ function addSearchRoutes(app: RoutesServer, { queue, viewer }: JobCalls): void {
   app.get(
     '/queue/search/failures',
     {
-      config: { operation: 'queue.failures', summary: 'Failed jobs grouped by cause, the newest first', needs: 'token' },
+      config: { operation: 'queue.failures', summary: 'Failed jobs grouped by cause, newest first', needs: 'token' },
       schema: { querystring: FailuresQuery, response: { 200: Type.Array(FailureGroupView) } },
     },
     async (req, reply) => {
@@ -170,7 +174,7 @@ function addSearchRoutes(app: RoutesServer, { queue, viewer }: JobCalls): void {
     {
       config: {
         operation: 'queue.lineageEvents',
-        summary: 'Run events of OpenLineage of many jobs, as JSON lines',
+        summary: 'OpenLineage run events of jobs, as JSON lines',
         needs: 'token',
         produces: ['application/x-ndjson'],
       },
@@ -186,7 +190,7 @@ function addSearchRoutes(app: RoutesServer, { queue, viewer }: JobCalls): void {
   app.get(
     '/queue/stats/statuses',
     {
-      config: { operation: 'queue.statuses', summary: 'How many jobs have each status', needs: 'token' },
+      config: { operation: 'queue.statuses', summary: 'Number of jobs by status', needs: 'token' },
       schema: { querystring: CountQuery, response: { 200: StatusCounts } },
     },
     async (req) => ({ jobs: await queue.counts(req.actor, searchQuery(req.query, req.url)) }),
@@ -240,7 +244,7 @@ function addJobRoutes(app: RoutesServer, { queue, events, notifier, viewer }: Jo
     {
       config: {
         operation: 'queue.states',
-        summary: 'What each row of a job remembered before and after its run',
+        summary: 'State of each row before and after the run of a job',
         needs: 'ownJob',
       },
       schema: { params: ById, response: { 200: Type.Array(StateOfRowView) } },
@@ -254,7 +258,7 @@ function addJobRoutes(app: RoutesServer, { queue, events, notifier, viewer }: Jo
   app.post(
     '/queue/jobs/:id/kill',
     {
-      config: { operation: 'queue.kill', summary: 'End a job', needs: 'component' },
+      config: { operation: 'queue.kill', summary: 'Terminate a job', needs: 'component' },
       schema: { params: ById, response: { 200: JobView } },
     },
     async (req, reply) => send(reply, 200, (await viewer(req))(await queue.kill(req.actor, jobId(req.params.id)))),
@@ -263,7 +267,7 @@ function addJobRoutes(app: RoutesServer, { queue, events, notifier, viewer }: Jo
   app.post(
     '/queue/jobs/:id/rerun',
     {
-      config: { operation: 'queue.rerun', summary: 'Run a job again, with the configuration as it is now', needs: 'component' },
+      config: { operation: 'queue.rerun', summary: 'Run a job again with the current configuration', needs: 'component' },
       schema: { params: ById, response: { 201: JobView } },
     },
     async (req, reply) => {
@@ -278,12 +282,12 @@ function addJobRoutes(app: RoutesServer, { queue, events, notifier, viewer }: Jo
     {
       config: {
         operation: 'queue.events',
-        summary: 'The log of a job; as a stream with Accept: text/event-stream',
+        summary: 'Log of a job; as server-sent events with Accept: text/event-stream',
         needs: 'ownJob',
         produces: ['application/json', 'text/event-stream'],
         headers: {
-          Accept: '`text/event-stream`: the events as a stream that ends with the job.',
-          'Last-Event-ID': 'Of a stream: only events after this one.',
+          Accept: '`text/event-stream`: server-sent events until the job ends.',
+          'Last-Event-ID': 'For server-sent events: only events after this one.',
         },
       },
       schema: {

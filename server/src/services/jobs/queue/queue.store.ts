@@ -5,7 +5,7 @@ import { claimRows, type Db, dialectOf, lockRows, ofWorkingProject, type Trx } f
 import { belowRun, ofRun } from '../../../engines/metadata-db/run-ids.ts'
 import { statement } from '../../../engines/metadata-db/statement.ts'
 import { isSilent } from '../../../engines/metadata-db/worker-lease.ts'
-import type { RecordChange } from '../../../model/change.ts'
+import type { NewChange, RecordChange } from '../../../model/change.ts'
 import type { JobCause } from '../../../model/job-cause.ts'
 import type { JobProgress } from '../../../model/job-progress.ts'
 import { createJobSearchStore } from './job-search.store.ts'
@@ -45,7 +45,7 @@ export type QueueStore = ReturnType<typeof createQueueStore>
 
 /**
  * Values of `has_begun`: no component has started; one has, and perhaps something is in the project (also: older versions did not
- * tell); all results are; one has, and nothing is.
+ * record it); all results are; one has, and nothing is.
  */
 const NOT_BEGUN = 0
 const BEGUN = 1
@@ -175,24 +175,23 @@ const endJob = statement((db, { jobId, now, ...end }: WrittenEnd & { readonly jo
 /** The fields of a job in a live change. */
 type ChangedJob = Pick<JobRow, (typeof CHANGED)[number]>
 
+const changeOf = (job: ChangedJob): NewChange => ({
+  projectId: job.project_id,
+  kind: 'job',
+  objectId: String(job.id),
+  state: job.status,
+  version: null,
+  branchId: job.branch_id,
+  componentId: job.component_id,
+  tokenId: job.token_id,
+})
+
 export function createQueueStore(database: Db, recordChange: RecordChange = async () => {}) {
   const db = tables(database)
 
   /** Every status that is written is announced, in the same transaction. */
-  const tell = (trx: Trx, job: ChangedJob): Promise<void> =>
-    recordChange(trx, {
-      projectId: job.project_id,
-      kind: 'job',
-      objectId: String(job.id),
-      state: job.status,
-      version: null,
-      branchId: job.branch_id,
-      componentId: job.component_id,
-      tokenId: job.token_id,
-    })
-
   async function tellAll<T extends ChangedJob>(trx: Trx, jobs: readonly T[]): Promise<readonly T[]> {
-    for (const job of jobs) await tell(trx, job)
+    await recordChange(trx, jobs.map(changeOf))
     return jobs
   }
 

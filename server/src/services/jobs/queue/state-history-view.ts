@@ -12,7 +12,7 @@ const Content = Nullable(
 export const StateOfRowView = Type.Object(
   {
     rowId: Nullable(Type.String({ description: 'Null: the configuration itself.' })),
-    isSaved: Type.Boolean({ description: 'False: the run left the state as it was.' }),
+    isSaved: Type.Boolean({ description: 'False: the run did not change the state.' }),
     before: Content,
     beforeBytes: Type.Integer(),
     after: Content,

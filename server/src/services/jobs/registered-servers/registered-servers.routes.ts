@@ -12,10 +12,10 @@ const Nullable = Type.Union([Type.String(), Type.Null()])
 const Amount = Type.Object({ all: Type.Number(), used: Type.Number() })
 const Server = {
   url: Type.String({
-    description: 'The address that the operator registered; of a server that the stack runs, its address there.',
+    description: 'URL that the operator registered, or URL of the server that the stack runs.',
   }),
   version: Nullable,
-  problem: Type.Union([Type.String(), Type.Null()], { description: 'Why the server cannot be read; null when it can.' }),
+  problem: Type.Union([Type.String(), Type.Null()], { description: 'Reason why the server is unavailable; otherwise null.' }),
 }
 const SparkView = Type.Object(
   {
@@ -46,7 +46,7 @@ const SparkView = Type.Object(
   { title: 'SparkCluster' },
 )
 const MlflowView = Type.Object(Server, { title: 'MlflowServer' })
-const AnyPath = Type.Object({ '*': Type.String({ description: 'The rest of the path on the server.' }) })
+const AnyPath = Type.Object({ '*': Type.String({ description: 'Path on the server.' }) })
 const proxied = { params: AnyPath, response: { 200: Type.Unknown() } }
 
 const pageConfig = (operation: string, summary: string) =>
@@ -59,7 +59,7 @@ export function registeredServersRoutes(servers: RegisteredServers): FastifyPlug
       {
         config: {
           operation: 'spark.cluster',
-          summary: 'The registered Spark cluster, and what the project runs on it',
+          summary: 'The registered Spark cluster, and the applications of the project',
           needs: 'project',
         },
         schema: { response: { 200: SparkView } },
@@ -102,7 +102,7 @@ export function registeredServersRoutes(servers: RegisteredServers): FastifyPlug
       url: `${MLFLOW}/*`,
       config: {
         operation: 'mlflow.request',
-        summary: 'A request to the registered MLflow server',
+        summary: 'Forward a request to the registered MLflow server',
         needs: 'canManageBuckets',
         body: 'stream',
         consumes: ['*/*'],

@@ -17,10 +17,10 @@ const View = Type.Object(
     id: Nullable(Type.Integer()),
     proposalId: Type.Integer(),
     state: Type.String({ description: '`none`, `running` or `finished`.' }),
-    summary: Type.String({ description: 'In words, such as "17 rows differ in 2 tables."' }),
+    summary: Type.String({ description: 'Summary, such as "17 rows differ in 2 tables."' }),
     jobId: Nullable(Type.String()),
     created: Nullable(Type.String({ format: 'date-time' })),
-    isCurrent: Type.Boolean({ description: 'The proposal has not changed since.' }),
+    isCurrent: Type.Boolean({ description: 'True: the proposal has not changed since.' }),
     steps: Type.Array(Type.Object({ ...PLACE_OF, jobId: Type.String(), status: Type.String(), error: Nullable(Type.String()) })),
     notRun: Type.Array(Type.Object({ ...PLACE_OF, reason: Type.String() })),
     tables: Type.Array(
@@ -39,14 +39,14 @@ const View = Type.Object(
       }),
     ),
     tablesLeftOut: Type.Integer({ description: 'Tables beyond those that were compared.' }),
-    hiddenTables: Type.Integer({ description: 'Tables that differ and that the caller may not read.' }),
+    hiddenTables: Type.Integer({ description: 'Number of different tables that the caller cannot read.' }),
     deliveries: Type.Array(
       Type.Object({
         ...PLACE_OF,
         tables: Type.Array(Type.String()),
-        rows: Type.Integer({ description: 'Rows that differ in what it would send.' }),
+        rows: Type.Integer({ description: 'Number of different rows that it would send.' }),
       }),
-      { description: 'Configurations that would take changed tables out of the project. None of them ran.' },
+      { description: 'Configurations that would send changed tables to other systems. None of them ran.' },
     ),
   },
   { title: 'Rehearsal' },
@@ -62,7 +62,8 @@ export function rehearsalsRoutes(rehearsals: Pick<Rehearsals, 'start' | 'get'>):
         config: {
           ...shared,
           operation: 'proposals.rehearse',
-          summary: 'Run what a proposal changes in its branch, offline, and compare the rows of all tables behind it',
+          summary:
+            'Rehearse a proposal: run the changed configurations offline in its branch, and compare the rows of all affected tables',
         },
         schema: { params: ById, response: { 202: View } },
       },

@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
+import { callerGone } from '../../../http/connection/caller-gone.ts'
 import { ComponentId, Nullable, optionalText } from '../../../http/parameters.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { membersOf } from '../../../kit/text/json-text.ts'
@@ -55,12 +56,12 @@ const ConfigData = Type.Optional(
     description: 'The configuration to act on: an object, or its JSON as a string.',
   }),
 )
-const Branch = Type.Optional(Type.String({ maxLength: 64, description: 'Branch by id; the default branch when left out.' }))
+const Branch = Type.Optional(Type.String({ maxLength: 64, description: 'Branch by id; the default branch if omitted.' }))
 const Tag = Type.Optional(Type.String({ maxLength: 255, description: 'Version of the component; its own by default.' }))
 const Component = Type.String({ minLength: 1, description: 'Id of the component.' })
 const ActionBody = Type.Object({
   componentId: Component,
-  action: Type.String({ minLength: 1, description: 'Name of the action, as the component lists it.' }),
+  action: Type.String({ minLength: 1, description: 'Name of the action, from the list of the component.' }),
   configData: ConfigData,
   tag: Tag,
   branchId: Branch,
@@ -78,7 +79,7 @@ const ResolveBody = Type.Object({
         Type.Object({ values: Type.Optional(Type.Array(Type.Object({ name: Type.String(), value: Type.Unknown() }))) }),
         Type.Array(Type.Never()),
       ],
-      { description: 'Values for the variables, in place of stored ones.' },
+      { description: 'Values for the variables, instead of stored ones.' },
     ),
   ),
   branchId: Branch,
@@ -93,14 +94,14 @@ const TryBody = Type.Object({
   configData: ConfigData,
   sampleRows: Type.Optional(
     Type.Union([Type.Integer({ minimum: 1, maximum: MAX_SAMPLE_ROWS }), Type.Null()], {
-      description: `The first so many rows of each table that is read; ${DEFAULT_SAMPLE_ROWS} by default, null: all rows.`,
+      description: `Number of rows to read from each table; ${DEFAULT_SAMPLE_ROWS} by default, null: all rows.`,
     }),
   ),
   shownRows: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: MAX_SHOWN_ROWS,
-      description: `At most so many rows of each result; ${DEFAULT_SHOWN_ROWS} by default.`,
+      description: `Maximum number of rows of each result; ${DEFAULT_SHOWN_ROWS} by default.`,
     }),
   ),
   branchId: Branch,
@@ -116,18 +117,18 @@ const Tried = Type.Object(
         statement: Type.Integer({ description: 'Number of the statement in its code, from 1.' }),
         pointer: Type.String({ description: 'JSON pointer to its text in the configuration.' }),
         sql: Type.String({ description: 'The first 2,000 characters.' }),
-        table: Nullable(Type.String({ description: 'The table or view that it creates or changes.' })),
-        ms: Type.Number({ description: 'Time of the statement alone.' }),
+        table: Nullable(Type.String({ description: 'Table or view that the statement creates or changes.' })),
+        ms: Type.Number({ description: 'Duration of the statement.' }),
         rows: Nullable(
-          Type.Integer({ description: 'Rows of its result, or of the table after it; null where they were not counted.' }),
+          Type.Integer({ description: 'Number of rows of its result, or of the table after it; null if not counted.' }),
         ),
         changedRows: Count,
         columns: Type.Array(Type.Object({ name: Type.String(), type: Type.String() })),
         sample: Type.Array(Type.Array(Nullable(Type.Union([Type.String(), Type.Number(), Type.Boolean()]))), {
-          description: 'The first rows. Texts are cut after 500 characters.',
+          description: 'First rows. Strings are truncated after 500 characters.',
         }),
-        isCut: Type.Boolean({ description: 'More rows or longer values exist than `sample` has.' }),
-        problem: Nullable(Type.String({ description: 'Why the rows of its table or view cannot be read.' })),
+        isCut: Type.Boolean({ description: 'True: there are more rows or longer values than in `sample`.' }),
+        problem: Nullable(Type.String({ description: 'Reason why the rows of its table or view cannot be read.' })),
       }),
     ),
     outputs: Type.Array(Type.Object({ source: Type.String(), destination: Nullable(Type.String()), rows: Count }), {
@@ -145,7 +146,7 @@ const Tried = Type.Object(
           line: Nullable(Type.Integer({ description: 'In the text of the statement, from 1.' })),
           character: Count,
         },
-        { description: 'The statement that failed; those behind it did not run.' },
+        { description: 'The failed statement; later ones did not run.' },
       ),
     ),
     ms: Type.Integer(),
@@ -181,7 +182,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
     if (req.actor.onlyProposes && !isOfflineAction(deps.canonicalId(body.componentId), body.action, configData))
       throw new PlatformError('proposals.notPossible', { operation: `syncActions.run (${body.action.slice(0, 60)})` })
     const action = { componentId: body.componentId, action: body.action, configData, tag: body.tag ?? undefined }
-    return reply.type('application/json').send(await deps.run(caller, action, gone(reply)))
+    return reply.type('application/json').send(await deps.run(caller, action, callerGone(reply, 'killed')))
   }
 
   return async (app) => {
@@ -204,7 +205,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
     app.get(
       '/sync-actions/actions',
       {
-        config: { operation: 'syncActions.list', summary: 'Actions a component has', needs: 'token' },
+        config: { operation: 'syncActions.list', summary: 'List actions of a component', needs: 'token' },
         schema: {
           querystring: Type.Object({ componentId: Component }),
           response: { 200: Type.Object({ actions: Type.Array(Type.String()) }) },
@@ -222,7 +223,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
       {
         config: {
           operation: 'syncActions.trySql',
-          summary: 'Run a SQL transformation over a sample of its inputs and return rows and times; keeps nothing',
+          summary: 'Run a SQL transformation over a sample of its inputs and return rows and times; stores nothing',
           needs: 'component',
           validationCode: 'validation.failed',
         },
@@ -234,7 +235,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
         const caller = await callerOf(req, branchId)
         const configData = configDataOf(req, req.body)
         const trial = { componentId, configData, sampleRows: sampleRows ?? undefined, shownRows }
-        const tried = await deps.tryScript(caller, trial, gone(reply))
+        const tried = await deps.tryScript(caller, trial, callerGone(reply, 'killed'))
         return tried as Static<typeof Tried> // lists are read-only inside
       },
     )
@@ -267,7 +268,7 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
         {
           config: {
             operation: `${path.split('/')[1]?.replace(/-(\w)/, (_, letter: string) => letter.toUpperCase())}.resolve`,
-            summary: 'A configuration with shared code and variables put in',
+            summary: 'A configuration with resolved shared code and variables',
             needs: 'component',
             validationCode: 'validation.failed',
           },
@@ -280,13 +281,6 @@ export function syncActionsRoutes(deps: SyncActionsDeps): FastifyPluginAsyncType
       )
     }
   }
-}
-
-/** A client that goes away takes its action with it. */
-function gone(reply: FastifyReply): AbortSignal {
-  const abort = new AbortController()
-  reply.raw.once('close', () => abort.abort('killed'))
-  return abort.signal
 }
 
 /** As the client wrote it; a form has it as a text, and an empty PHP object arrives as a list. */

@@ -11,11 +11,13 @@ import type { Trigger } from './triggers.store.ts'
 import type { Triggers } from './triggers.ts'
 
 const TriggerBody = Type.Object({
-  runWithTokenId: Type.Integer({ description: 'The token the runs use; it must not expire.' }),
+  runWithTokenId: Type.Integer({ description: 'Token of the runs; it must not expire.' }),
   component: Type.String({ minLength: 1, maxLength: 255, description: 'Component to run.' }),
   configurationId: Type.String({ minLength: 1, maxLength: 255, description: 'Configuration to run.' }),
-  coolDownPeriodMinutes: Type.Optional(Type.Integer({ description: 'The least time between two runs; at least 1.' })),
-  tableIds: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), { description: 'Run when all of these were imported.' }),
+  coolDownPeriodMinutes: Type.Optional(Type.Integer({ description: 'Minimum time between two runs; at least 1.' })),
+  tableIds: Type.Array(Type.String({ minLength: 1, maxLength: 500 }), {
+    description: 'Tables that must all be imported before a run.',
+  }),
 })
 
 const TriggerView = Type.Object(
@@ -54,7 +56,7 @@ export function triggersRoutes(triggers: Triggers): FastifyPluginAsyncTypebox {
       {
         config: {
           operation: 'triggers.create',
-          summary: 'Run a configuration when tables were imported',
+          summary: 'Create a trigger: run a configuration when tables were imported',
           needs: 'trigger',
           branch: 'refused',
           validationCode: 'storage.triggers.invalidParameters',

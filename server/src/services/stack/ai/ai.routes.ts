@@ -1,4 +1,4 @@
-// HTTP for what clients ask the ai service (spec platform 6.10c).
+// HTTP for requests of clients to the ai service (spec platform 6.10c).
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -28,7 +28,7 @@ export function aiRoutes({ findPassages, findComponent, listComponents, asked }:
       {
         config: {
           operation: 'ai.question',
-          summary: 'Passages of the documentation that answer a question, or what a model of the operator wrote from them',
+          summary: 'Passages of the documentation that match a question, or an answer of the configured model',
           needs: 'token',
           onlyReads: true,
           validationCode: 'validation.failed',
@@ -41,7 +41,7 @@ export function aiRoutes({ findPassages, findComponent, listComponents, asked }:
               sourceUrls: Type.Array(Type.String()),
               sent: Type.Optional(
                 Type.Array(Type.Object({ role: Type.String(), content: Type.String() }), {
-                  description: 'What was sent to the model of the operator; left out where none wrote the text.',
+                  description: 'The text that was sent to the model; omitted if no model was called.',
                 }),
               ),
             }),
@@ -68,13 +68,15 @@ export function aiRoutes({ findPassages, findComponent, listComponents, asked }:
       {
         config: {
           operation: 'ai.suggestComponent',
-          summary: 'Components that fit a purpose, the best first',
+          summary: 'Components that match a purpose, best match first',
           needs: 'token',
           onlyReads: true,
           validationCode: 'validation.failed',
         },
         schema: {
-          body: Type.Object({ prompt: Type.String({ minLength: 1, maxLength: MAX_TEXT, description: 'What it should do.' }) }),
+          body: Type.Object({
+            prompt: Type.String({ minLength: 1, maxLength: MAX_TEXT, description: 'Purpose of the component.' }),
+          }),
           response: {
             200: Type.Object({
               components: Type.Array(

@@ -16,14 +16,16 @@ export interface ModelRoutesDeps {
 }
 
 const TASK = {
-  task: Type.Union([Type.Literal('explain-job'), Type.Literal('write-query')], { description: 'What the model should do.' }),
-  jobId: Type.Optional(Type.String({ maxLength: 64, description: 'The failed job, of `explain-job`.' })),
-  question: Type.Optional(Type.String({ maxLength: 2_000, description: 'What the query should answer, of `write-query`.' })),
+  task: Type.Union([Type.Literal('explain-job'), Type.Literal('write-query')], { description: 'Task of the model.' }),
+  jobId: Type.Optional(Type.String({ maxLength: 64, description: 'The failed job, for `explain-job`.' })),
+  question: Type.Optional(
+    Type.String({ maxLength: 2_000, description: 'Question that the query should answer, for `write-query`.' }),
+  ),
   branchId: Type.Optional(
     Type.String({ maxLength: 64, description: 'Branch whose tables `write-query` is about; the default branch otherwise.' }),
   ),
 }
-const MODEL = { model: Type.String(), host: Type.String({ description: 'Where it is sent.' }) }
+const MODEL = { model: Type.String(), host: Type.String({ description: 'Host that it is sent to.' }) }
 const Messages = Type.Array(Type.Object({ role: Type.String(), content: Type.String() }))
 
 export function modelRoutes({ findPassages, asked }: ModelRoutesDeps): FastifyPluginAsyncTypebox {
@@ -41,7 +43,7 @@ export function modelRoutes({ findPassages, asked }: ModelRoutesDeps): FastifyPl
     app.get(
       '/ai/model',
       {
-        config: { operation: 'ai.model', summary: 'Whether the operator named a model, and which', needs: 'token' },
+        config: { operation: 'ai.model', summary: 'Whether a model is configured, and which', needs: 'token' },
         schema: {
           response: {
             200: Type.Object({ isAvailable: Type.Boolean(), model: Nullable(Type.String()), host: Nullable(Type.String()) }),
@@ -56,7 +58,7 @@ export function modelRoutes({ findPassages, asked }: ModelRoutesDeps): FastifyPl
       {
         config: {
           operation: 'ai.prompt',
-          summary: 'What would be sent to the model, word for word; nothing is sent',
+          summary: 'The exact text that would be sent to the model; sends nothing',
           needs: 'grant',
           validationCode: 'validation.failed',
         },
@@ -77,19 +79,23 @@ export function modelRoutes({ findPassages, asked }: ModelRoutesDeps): FastifyPl
       {
         config: {
           operation: 'ai.answer',
-          summary: 'Send a prompt to the model as it was shown',
+          summary: 'Send a prompt to the model exactly as it was shown',
           needs: 'grant',
           validationCode: 'validation.failed',
         },
         schema: {
           body: Type.Object({
             ...TASK,
-            promptId: Type.String({ maxLength: 64, description: 'Of POST /ai/prompts: nothing but that prompt is sent.' }),
+            promptId: Type.String({ maxLength: 64, description: 'Id from POST /ai/prompts: exactly that prompt is sent.' }),
           }),
           response: {
             200: Type.Object({
-              ...{ text: Type.String(), sql: Nullable(Type.String({ description: 'The statement, of `write-query`.' })) },
-              ...{ ...MODEL, sent: Messages, callsLeft: Type.Integer({ description: 'Today, of this caller.' }) },
+              ...{ text: Type.String(), sql: Nullable(Type.String({ description: 'The SQL statement, for `write-query`.' })) },
+              ...{
+                ...MODEL,
+                sent: Messages,
+                callsLeft: Type.Integer({ description: 'Calls of the caller that are left today.' }),
+              },
             }),
           },
         },

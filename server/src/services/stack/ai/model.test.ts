@@ -162,12 +162,12 @@ test('a model that fails, hangs or answers nonsense gives one sentence, and a ca
   const plain = (
     await stack.request('POST', '/ai/docs/question', { json: { query: 'How do I run a configuration on a cron schedule?' } })
   ).json<{ text: string; sent?: unknown }>()
-  assert.match(plain.text, /^The model at 127\.0\.0\.1:\d+ did not answer: .* These passages match:[\s\S]*schedule/)
+  assert.match(plain.text, /^The model at 127\.0\.0\.1:\d+ did not respond: .* These passages match:[\s\S]*schedule/)
   assert.equal(plain.sent, undefined)
   model.say('SELECT 1')
   const spent = await ask()
   assert.equal(spent.status, 429, spent.text)
-  assert.match(spent.text, /10 requests to the model of today/)
+  assert.match(spent.text, /daily limit of 10 requests to the model/)
   const { token } = (
     await stack.request('POST', '/v2/storage/tokens', { json: { description: 'other', canManageBuckets: true } })
   ).json<{ token: string }>()

@@ -14,8 +14,8 @@ const BackupView = Type.Object(
   {
     id: Type.Integer(),
     folder: Type.String({ description: 'A folder, or `s3:NAME`.' }),
-    state: Type.String({ description: 'running, good, failed, interrupted, or removed when newer ones took its place.' }),
-    isPlanned: Type.Boolean({ description: 'By the plan of the stack, not on request.' }),
+    state: Type.String({ description: 'running, good, failed, interrupted, or removed by the retention.' }),
+    isPlanned: Type.Boolean({ description: 'True: created by the plan, not on request.' }),
     startedAt: Timestamp,
     endedAt: Nullable(Timestamp),
     error: Nullable(Type.String()),
@@ -23,11 +23,11 @@ const BackupView = Type.Object(
       Type.Object({
         state: Type.String({
           description:
-            'running, good, damaged, failed, interrupted, or filesOnly: all files are whole, but no database was there to restore the records into.',
+            'running, good, damaged, failed, interrupted, or filesOnly: all files are intact, but there was no database to restore the records into.',
         }),
         startedAt: Timestamp,
         endedAt: Nullable(Timestamp),
-        note: Nullable(Type.String({ description: 'What was found.' })),
+        note: Nullable(Type.String({ description: 'Result.' })),
       }),
     ),
   },
@@ -40,10 +40,10 @@ const BackupsView = Type.Object(
         {
           place: Type.String({ description: 'The folder, or `s3`.' }),
           everyHours: Type.Number(),
-          keep: Type.Integer({ description: 'How many are kept.' }),
+          keep: Type.Integer({ description: 'Number of backups to keep.' }),
           withKey: Type.Boolean({ description: 'Whether the root key is included.' }),
         },
-        { description: 'Where and how often; null when no place is configured.' },
+        { description: 'Location and interval; null if no location is configured.' },
       ),
     ),
     backups: Type.Array(BackupView, { description: 'The newest first.' }),
@@ -64,7 +64,7 @@ export function backupsRoutes(orders: BackupOrders): FastifyPluginAsyncTypebox {
     app.get(
       '/operations/backups',
       {
-        config: config('backups', 'The plan of backups, and the last 50 of them (stack admin)'),
+        config: config('backups', 'Backup plan and the last 50 backups (stack admin)'),
         schema: { response: { 200: BackupsView } },
       },
       all,
@@ -73,7 +73,7 @@ export function backupsRoutes(orders: BackupOrders): FastifyPluginAsyncTypebox {
     app.post(
       '/operations/backups',
       {
-        config: config('backUp', 'Make a backup now, in the place of the plan (stack admin)'),
+        config: config('backUp', 'Create a backup now, in the location of the plan (stack admin)'),
         schema: { response: { 202: BackupsView } },
       },
       async ({ person, origin }, reply) => {
@@ -86,7 +86,7 @@ export function backupsRoutes(orders: BackupOrders): FastifyPluginAsyncTypebox {
       '/operations/backups/:id/restore-test',
       {
         config: {
-          ...config('testRestore', 'Try whether a backup becomes a stack again, in a folder of its own (stack admin)'),
+          ...config('testRestore', 'Start a restore test of a backup in a temporary folder (stack admin)'),
           withoutId: 'resourceNotFound',
         },
         schema: { params: ById, response: { 202: BackupsView } },

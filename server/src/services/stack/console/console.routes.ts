@@ -13,14 +13,14 @@ export interface ConsoleDeps {
 
 const PAGE = 'index.html'
 const Any = Type.Unsafe<unknown>({})
-const params = Type.Object({ '*': Type.String({ description: 'A file of the console, or the address of one of its screens.' }) })
+const params = Type.Object({ '*': Type.String({ description: 'A file of the console, or the path of one of its pages.' }) })
 
 export function consoleRoutes({ files, s3Url }: ConsoleDeps): FastifyPluginAsync {
   return async (app: FastifyInstance) => {
     app.get(
       '/',
       {
-        config: { operation: 'console.start', summary: 'Leads to the console', needs: 'nothing' },
+        config: { operation: 'console.start', summary: 'Redirect to the console', needs: 'nothing' },
         schema: { response: { 302: Any } },
       },
       async (_req, reply) => reply.redirect('/console/', 302),
@@ -29,7 +29,7 @@ export function consoleRoutes({ files, s3Url }: ConsoleDeps): FastifyPluginAsync
     app.get(
       '/console', // the server takes slashes at the end of an address away
       {
-        config: { operation: 'console.page', summary: 'The console, for people', needs: 'nothing', produces: ['text/html'] },
+        config: { operation: 'console.page', summary: 'The web console', needs: 'nothing', produces: ['text/html'] },
         schema: { response: { 200: Any } },
       },
       async (req, reply) => sendPage(req, reply),
@@ -38,7 +38,7 @@ export function consoleRoutes({ files, s3Url }: ConsoleDeps): FastifyPluginAsync
     app.get<{ Params: { '*': string } }>(
       '/console/*',
       {
-        config: { operation: 'console.get', summary: 'A screen or a file of the console', needs: 'nothing', produces: ['*/*'] },
+        config: { operation: 'console.get', summary: 'A page or a file of the console', needs: 'nothing', produces: ['*/*'] },
         schema: { params, response: { 200: Any } },
       },
       async (req, reply) => {

@@ -9,18 +9,18 @@ import { eventViews, type FileStates } from './event-view.ts'
 import type { EventQuery, Events } from './events.ts'
 
 const TypeOfEvent = Type.Union([Type.Literal('info'), Type.Literal('success'), Type.Literal('warn'), Type.Literal('error')], {
-  description: 'How serious it is; `info` by default.',
+  description: 'Severity; `info` by default.',
 })
 const JsonObject = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown()), Type.String()], {
-  description: 'An object, or a string that holds one as JSON.',
+  description: 'An object, or its JSON as a string.',
 })
 
 const EventBody = Type.Object({
-  component: Type.String({ minLength: 1, maxLength: 255, description: 'Who reports it, usually the id of a component.' }),
-  message: Type.String({ minLength: 1, description: 'What happened, in a sentence.' }),
-  description: optionalText('More about it.'),
+  component: Type.String({ minLength: 1, maxLength: 255, description: 'Source of the event, usually the id of a component.' }),
+  message: Type.String({ minLength: 1, description: 'Message.' }),
+  description: optionalText('Details.'),
   type: Type.Optional(TypeOfEvent),
-  configurationId: Type.Optional(Type.String({ maxLength: 255, description: 'Configuration that it is about.' })),
+  configurationId: Type.Optional(Type.String({ maxLength: 255, description: 'Configuration of the event.' })),
   params: Type.Optional(JsonObject),
   results: Type.Optional(JsonObject),
   duration: Type.Optional(Type.Number({ description: 'Seconds that it took.' })),
@@ -47,7 +47,7 @@ export function eventsRoutes(events: Events, fileStates: FileStates): FastifyPlu
       {
         config: {
           operation: 'events.create',
-          summary: 'Report what a component did',
+          summary: 'Create an event',
           needs: 'token',
           validationCode: 'storage.event.schemaValidationFailed',
         },
@@ -88,7 +88,7 @@ export function eventsRoutes(events: Events, fileStates: FileStates): FastifyPlu
     app.post(
       '/v2/storage/tickets',
       {
-        config: { operation: 'tickets.create', summary: 'A unique, rising id', needs: 'token', branch: 'refused' },
+        config: { operation: 'tickets.create', summary: 'A unique ascending id', needs: 'token', branch: 'refused' },
         schema: { response: { 201: Type.Object({ id: Type.String() }) } },
       },
       async (_req, reply) => reply.code(201).send({ id: String(await events.nextTicket()) }),

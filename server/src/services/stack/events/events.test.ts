@@ -73,6 +73,8 @@ test('G9: q finds by patterns, and by phrases as clients write them', async () =
   assert.deepEqual(await found('message:mcp*call'), [tool.id])
   assert.deepEqual(await found('message:"MCP tool "get_jobs" call*"'), [tool.id])
   assert.deepEqual(await found('message:"MCP tool "get_flows" call*"'), [])
+  assert.deepEqual(await found(String.raw`message:"MCP tool \"get_jobs\" call*"`), [tool.id])
+  assert.deepEqual(await found(String.raw`message:"MCP tool \"get_flows\" call*"`), [])
   assert.deepEqual(await found('component:keboola.*-tool'), [tool.id])
   assert.deepEqual(await found('component:"keboola.*"'), [], 'quotes mean the text itself')
   assert.deepEqual(await found('event:ext.acme* another'), [other.id])

@@ -276,8 +276,10 @@ const SEARCHABLE: Readonly<Record<string, SearchColumn>> = {
 /** A pattern is compared with every event in turn, and each further `*` takes longer. */
 const MAX_STARS = 4
 
+const ESCAPED = /\\(["\\])/g
+
 /**
- * `q`: words that must occur, and `field:value` (quotes keep spaces together), joined by an optional AND; after NOT, what must not occur.
+ * `q`: words that must occur, and `field:value` (quotes keep spaces together; \" is a quote in them), joined by an optional AND; after NOT, what must not occur.
  * `*` outside of quotes is any text.
  */
 function parseQuery(q: string): Pick<EventFilter, 'terms' | 'words'> {
@@ -285,8 +287,9 @@ function parseQuery(q: string): Pick<EventFilter, 'terms' | 'words'> {
   const words: EventFilter['words'][number][] = []
   let isNegated = false
   const refuse = (reason: string) => new PlatformError('storage.events.query', { query: q.slice(0, 120), reason })
-  if ((q.match(/"/g)?.length ?? 0) % 2 === 1) throw refuse('a quote is not closed.')
-  for (const [, field, quoted, plain] of q.matchAll(/(?:([\w.]+):)?(?:"([^"]*)"|([^\s"]+))/g)) {
+  if ((q.replaceAll(ESCAPED, '').match(/"/g)?.length ?? 0) % 2 === 1) throw refuse('a quote is not closed.')
+  for (const [, field, inQuotes, plain] of q.matchAll(/(?:([\w.]+):)?(?:"((?:\\["\\]|[^"])*)"|([^\s"]+))/g)) {
+    const quoted = inQuotes?.replaceAll(ESCAPED, '$1')
     const value = quoted ?? plain ?? ''
     if (quoted === undefined) checkWord(value, refuse)
     if (value.split('*').length - 1 > MAX_STARS) throw refuse(`a word has more than ${MAX_STARS} *.`)

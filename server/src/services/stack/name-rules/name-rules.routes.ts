@@ -5,9 +5,9 @@ import { Type } from 'typebox'
 import { checkColumnNames, webalizeColumnNames, webalizeDisplayName } from './name-rules.ts'
 
 const ColumnNames = Type.Object({
-  columnNames: Type.Array(Type.String({ maxLength: 10_000 }), { description: 'Names as a file has them.' }),
+  columnNames: Type.Array(Type.String({ maxLength: 10_000 }), { description: 'Names as in the file.' }),
 })
-const DisplayName = Type.Object({ displayName: Type.String({ maxLength: 10_000, description: 'A name in any characters.' }) })
+const DisplayName = Type.Object({ displayName: Type.String({ maxLength: 10_000, description: 'A name with any characters.' }) })
 
 /** As many names as a table has columns, of the length that a column may have, several times over. */
 const BODY_LIMIT = 2 ** 20
@@ -16,7 +16,7 @@ export const nameRulesRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/v2/storage/webalize/display-name',
     {
-      config: { operation: 'naming.displayName', summary: 'A display name made safe', needs: 'token', onlyReads: true },
+      config: { operation: 'naming.displayName', summary: 'Normalize a display name', needs: 'token', onlyReads: true },
       bodyLimit: BODY_LIMIT,
       schema: { body: DisplayName, response: { 200: DisplayName } },
     },
@@ -26,7 +26,7 @@ export const nameRulesRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post(
     '/v2/storage/webalize/column-names',
     {
-      config: { operation: 'naming.columnNames', summary: 'Column names made safe', needs: 'token', onlyReads: true },
+      config: { operation: 'naming.columnNames', summary: 'Normalize column names', needs: 'token', onlyReads: true },
       bodyLimit: BODY_LIMIT,
       schema: { body: ColumnNames, response: { 200: ColumnNames } },
     },
@@ -38,7 +38,7 @@ export const nameRulesRoutes: FastifyPluginAsyncTypebox = async (app) => {
     {
       config: {
         operation: 'naming.checkColumnNames',
-        summary: 'Are these column names allowed?',
+        summary: 'Validate column names',
         needs: 'token',
         onlyReads: true,
       },

@@ -16,6 +16,17 @@ test('names lose accents and keep letters, digits, dashes and underscores', asyn
   assert.deepEqual(columns.json(), { columnNames: ['Cislo_uctu', 'a_b', 'x', 'y'.repeat(64)] })
 })
 
+test('A15: letters without marks and the euro sign become letters', async (t) => {
+  const { request } = await startTestStack(t)
+  const post = (path: string, json: unknown) => request('POST', `/v2/storage/webalize/${path}`, { json })
+  const given = ['€', '10 €', 'đak', 'Łódź', 'Straße', 'abc-def----ghi', 'žluťoučký    kůň']
+  const columns = ['EUR', '10_EUR', 'dak', 'Lodz', 'Strasse', 'abc_def_ghi', 'zlutoucky_kun']
+  assert.deepEqual((await post('column-names', { columnNames: given })).json(), { columnNames: columns })
+  assert.deepEqual((await post('display-name', { displayName: 'đak 10 € Straße Łódź' })).json(), {
+    displayName: 'dak-10-EUR-Strasse-Lodz',
+  })
+})
+
 test('what cannot be a name is refused with 422, each column by its place', async (t) => {
   const { request } = await startTestStack(t)
   const post = (path: string, json: unknown) => request('POST', `/v2/storage/${path}`, { json })

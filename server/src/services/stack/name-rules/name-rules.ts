@@ -1,6 +1,6 @@
 // Names that are safe everywhere: what a display name or a column name becomes, and what is wrong with one (spec storage 2.12).
 
-import { isSystemColumn } from '../../../../../contract/column-name.ts'
+import { isSystemColumn, withoutMarks } from '../../../../../contract/column-name.ts'
 import { validationError } from '../../../http/validation.ts'
 import { type FieldError, PlatformError } from '../../../kit/errors.ts'
 
@@ -10,7 +10,7 @@ const MAX_COLUMNS = 10_000
 
 /** Letters lose their accents, runs of characters that are not kept become one `joint`, which is removed at both ends. */
 function webalize(text: string, others: RegExp, joint: string): string {
-  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').replace(others, joint)
+  const plain = withoutMarks(text).normalize('NFKD').replace(/\p{M}/gu, '').replace(others, joint)
   const start = plain.replace(joint === '-' ? /^[-_]+/ : /^_+/, '')
   // By steps: /-+$/ takes the square of the length of a text with many dashes in it.
   let end = start.length

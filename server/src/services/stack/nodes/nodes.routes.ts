@@ -9,20 +9,20 @@ import type { Nodes, NodeView } from './nodes.ts'
 const Leases = Type.Array(Type.Object({ id: Type.Integer(), projectId: Type.Integer(), leaseUntil: Timestamp }))
 const NodeSchema = Type.Object(
   {
-    id: Type.String({ description: 'Of the process: another one after each start.' }),
+    id: Type.String({ description: 'Id of the process; changes with each start.' }),
     name: Type.String({ description: 'Host and port.' }),
     version: Type.String(),
     roles: Type.Array(Type.String()),
     labels: Type.Array(Type.String()),
-    state: Type.String({ description: 'working, draining, or silent when it has not been heard of for 20 seconds.' }),
+    state: Type.String({ description: 'working, draining, or silent after 20 seconds without a heartbeat.' }),
     startedAt: Timestamp,
     lastSeenAt: Timestamp,
     load: Type.Object({
-      jobs: Type.Integer({ description: 'Component jobs that run.' }),
-      slots: Type.Integer({ description: 'Component jobs that may run at once; 0 on a node without the role worker.' }),
+      jobs: Type.Integer({ description: 'Running component jobs.' }),
+      slots: Type.Integer({ description: 'Maximum number of parallel component jobs; 0 on a node without the role worker.' }),
       storageJobs: Type.Integer(),
       memoryBytes: Type.Integer(),
-      loadAverage: Type.Number({ description: 'Of the machine, in the last minute.' }),
+      loadAverage: Type.Number({ description: 'Load of the machine in the last minute.' }),
       clockDifferenceMs: Type.Optional(
         Type.Integer({ description: 'How far its clock is ahead of the clock of the database, which the stack follows.' }),
       ),
@@ -39,7 +39,7 @@ export function nodesRoutes({ list }: Pick<Nodes, 'list'>): FastifyPluginAsyncTy
       {
         config: {
           operation: 'operations.nodes',
-          summary: 'The nodes of the stack (stack admin)',
+          summary: 'List nodes of the stack (stack admin)',
           needs: 'person',
           role: 'stack admin',
         },

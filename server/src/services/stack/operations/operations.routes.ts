@@ -80,24 +80,22 @@ const AuditView = Type.Object(
 )
 const Moment = (description: string) => Type.Optional(Type.String({ maxLength: 100, description }))
 const AuditQuery = Type.Object({
-  projectId: Type.Optional(Type.Integer({ description: 'Only what happened in this project.' })),
+  projectId: Type.Optional(Type.Integer({ description: 'Only events of this project.' })),
   who: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Part of the name of the person or of the description of the token.' }),
+    Type.String({ maxLength: 200, description: 'Part of the name of the user or of the description of the token.' }),
   ),
-  tokenId: Type.Optional(Type.Integer({ description: 'Only what this token did.' })),
-  what: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Beginning of the name of the event.', examples: ['storage.table'] }),
-  ),
+  tokenId: Type.Optional(Type.Integer({ description: 'Only events caused by this token.' })),
+  what: Type.Optional(Type.String({ maxLength: 200, description: 'Prefix of the event name.', examples: ['storage.table'] })),
   objectId: Type.Optional(
-    Type.String({ maxLength: 500, description: 'Only what happened to this table, configuration, file or token.' }),
+    Type.String({ maxLength: 500, description: 'Only events of this table, configuration, file or token.' }),
   ),
   logs: Type.Optional(
-    Type.Boolean({ description: 'false: without what jobs and components logged, only what was done; true by default.' }),
+    Type.Boolean({ description: 'false: only changes, without log events of jobs and components; true by default.' }),
   ),
   since: Moment('Not before this time: ISO 8601, or words such as `-2 days`.'),
   until: Moment('Before this time.'),
-  beforeId: Type.Optional(Type.Integer({ description: 'Only entries with a smaller id: the next page.' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'At most this many; 100 by default.' })),
+  beforeId: Type.Optional(Type.Integer({ description: 'Only entries with a smaller id, for the next page.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'Maximum number of items; 100 by default.' })),
 })
 
 export function operationsRoutes({ status, listAudit, now }: OperationsDeps): FastifyPluginAsyncTypebox {
@@ -111,7 +109,7 @@ export function operationsRoutes({ status, listAudit, now }: OperationsDeps): Fa
   return async (app) => {
     app.get(
       '/operations/status',
-      { config: config('status', 'How the stack is doing (stack admin)'), schema: { response: { 200: StatusView } } },
+      { config: config('status', 'Health checks of the stack (stack admin)'), schema: { response: { 200: StatusView } } },
       async () => {
         const { at, checks, ...rest } = await status()
         return { ...rest, at: formatTimestamp(at), checks: checks.map((check) => ({ ...check, facts: { ...check.facts } })) }
@@ -121,7 +119,7 @@ export function operationsRoutes({ status, listAudit, now }: OperationsDeps): Fa
     app.get(
       '/operations/audit',
       {
-        config: config('audit', 'What happened on the stack, newest first (stack admin)'),
+        config: config('audit', 'Audit log of the stack, newest first (stack admin)'),
         schema: { querystring: AuditQuery, response: { 200: Type.Array(AuditView) } },
       },
       async ({ query: { since, until, limit = 100, ...filter } }) => {

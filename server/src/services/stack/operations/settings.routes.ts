@@ -11,7 +11,7 @@ import { type SettingState, type Settings, shownOf } from './settings.ts'
 const SettingView = Type.Object(
   {
     name: Type.String(),
-    value: Nullable(Type.String({ description: 'What counts now, as text; null for a secret.' })),
+    value: Nullable(Type.String({ description: 'Current value as text; null for a secret.' })),
     origin: Type.String({ description: '`changed` while the stack ran, `environment` or `default`.' }),
     default: Type.String(),
     description: Type.String(),
@@ -27,7 +27,7 @@ const ByName = Type.Object({
 })
 const Value = Type.Object({
   value: Type.Union([Type.String({ maxLength: 1000 }), Type.Integer()], {
-    description: 'The value as the environment would have it, checked in the same way.',
+    description: 'Value as in the environment, with the same validation.',
   }),
 })
 
@@ -36,7 +36,7 @@ export function settingsRoutes(settings: Settings): FastifyPluginAsyncTypebox {
     app.get(
       '/operations/settings',
       {
-        config: config('settings', 'Settings of the stack, with their values and where those come from (stack admin)'),
+        config: config('settings', 'Settings of the stack with values and their origin (stack admin)'),
         schema: { response: { 200: Type.Array(SettingView) } },
       },
       async () => settings.list().map(view),
@@ -45,7 +45,7 @@ export function settingsRoutes(settings: Settings): FastifyPluginAsyncTypebox {
     app.put(
       '/operations/settings/:name',
       {
-        config: config('changeSetting', 'Change a setting while the stack runs, on all nodes and beyond a restart (stack admin)'),
+        config: config('changeSetting', 'Change a setting while the stack runs, permanently and on all nodes (stack admin)'),
         schema: { params: ByName, body: Value, response: { 200: SettingView } },
       },
       async ({ person, params, body, origin }) => view(await settings.set(person, params.name, String(body.value), origin)),
@@ -54,7 +54,7 @@ export function settingsRoutes(settings: Settings): FastifyPluginAsyncTypebox {
     app.delete(
       '/operations/settings/:name',
       {
-        config: config('resetSetting', 'Take a change of a setting back: the environment counts again (stack admin)'),
+        config: config('resetSetting', 'Revert a setting to its value in the environment (stack admin)'),
         schema: { params: ByName, response: { 200: SettingView } },
       },
       async ({ person, params, origin }) => view(await settings.reset(person, params.name, origin)),

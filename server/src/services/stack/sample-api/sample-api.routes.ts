@@ -18,19 +18,17 @@ const Login = Type.Object({
 })
 const Session = Type.Object({ token: Type.String(), expiresIn: Type.Integer() })
 const PAGE = 50
-const limit = Type.Optional(
-  Type.Integer({ minimum: 1, maximum: 100, description: `Most records of an answer; ${PAGE} if not given.` }),
-)
+const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: `Page size; ${PAGE} by default.` }))
 const OrdersQuery = Type.Object({
-  after: Type.Optional(Type.String({ maxLength: 100, description: '`next` of the page before.' })),
+  after: Type.Optional(Type.String({ maxLength: 100, description: '`next` of the previous page.' })),
   since: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 1e11, description: 'Only orders created at this time or later, in seconds since 1970.' }),
   ),
   limit,
-  bad: Type.Optional(Type.Literal('yes', { description: 'The second order has a text where its items should be.' })),
+  bad: Type.Optional(Type.Literal('yes', { description: 'Returns an invalid second order: a string instead of its items.' })),
 })
 const CustomersQuery = Type.Object({
-  page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Which page; 1 if not given.' })),
+  page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Page number; 1 by default.' })),
   limit,
 })
 const Item = Type.Object({ sku: Type.String(), name: Type.String(), quantity: Type.Integer(), price: Type.Number() })
@@ -50,12 +48,12 @@ const Customer = Type.Object({
 })
 const ContactBody = {
   email: Type.Optional(
-    Type.String({ maxLength: 200, description: 'One without @ is refused with 422.', examples: ['ada@example.com'] }),
+    Type.String({ maxLength: 200, description: 'An e-mail without @ is refused with 422.', examples: ['ada@example.com'] }),
   ),
 }
 const NewContact = Type.Object({
   id: Type.Union([Type.String({ minLength: 1, maxLength: 100 }), Type.Integer()], {
-    description: 'Chosen by the caller. One that exists is refused with 409.',
+    description: 'Chosen by the caller. An existing id is refused with 409.',
     examples: ['7'],
   }),
   ...ContactBody,
@@ -91,7 +89,7 @@ export function sampleApiRoutes(sample: SampleApi): FastifyPluginAsyncTypebox {
 
     app.get(
       '/sample',
-      { config: config('describe', 'What the sample shop has'), schema: { response: { 200: Description } } },
+      { config: config('describe', 'Overview of the sample shop'), schema: { response: { 200: Description } } },
       async ({ baseUrl }) => ({
         description: `A shop to try the extractor on. At most ${REQUESTS_A_SECOND} requests a second; docs: ${baseUrl}/help/sample-api`,
         login: SAMPLE_LOGIN,
@@ -113,7 +111,7 @@ export function sampleApiRoutes(sample: SampleApi): FastifyPluginAsyncTypebox {
     app.get(
       '/sample/orders',
       {
-        config: config('orders', 'Orders of the sample shop, page after page by cursor'),
+        config: config('orders', 'List orders of the sample shop, by cursor'),
         schema: { querystring: OrdersQuery, response: { 200: OrdersPage } },
       },
       async (request, reply) => {
@@ -126,7 +124,7 @@ export function sampleApiRoutes(sample: SampleApi): FastifyPluginAsyncTypebox {
     app.get(
       '/sample/customers',
       {
-        config: config('customers', 'Customers of the sample shop, by page number'),
+        config: config('customers', 'List customers of the sample shop, by page number'),
         schema: { querystring: CustomersQuery, response: { 200: CustomersPage } },
       },
       async (request, reply) => {
@@ -144,7 +142,7 @@ export function sampleApiRoutes(sample: SampleApi): FastifyPluginAsyncTypebox {
     app.get(
       '/sample/contacts',
       {
-        config: config('contacts', 'Ids of contacts that were written to the sample shop'),
+        config: config('contacts', 'List ids of contacts in the sample shop'),
         schema: { response: { 200: Contacts } },
       },
       async (request, reply) => {

@@ -48,7 +48,9 @@ export function stackIndexRoutes(deps: IndexDeps): FastifyPluginAsyncTypebox {
         config: { operation: 'index.get', summary: 'The index: services, components, version', needs: 'nothing' },
         schema: {
           querystring: Type.Object({
-            exclude: Type.Optional(Type.String({ description: 'Comma list of components, componentDetails.' })),
+            exclude: Type.Optional(
+              Type.String({ description: 'What to omit, separated by commas: components, componentDetails.' }),
+            ),
           }),
           response: { 200: IndexView },
         },

@@ -50,7 +50,7 @@ export function unavailableServicesRoutes(ids: readonly ServiceId[], built: Read
       app.get(
         `/${id}`,
         {
-          config: { operation: `${roomOf(id)}.describe`, summary: `What the ${id} service is for`, needs: 'nothing' },
+          config: { operation: `${roomOf(id)}.describe`, summary: `Description of the ${id} service`, needs: 'nothing' },
           schema: { response: { 200: Description } },
         },
         async (req) => ({

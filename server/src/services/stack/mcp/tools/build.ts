@@ -58,7 +58,7 @@ export const buildTools: readonly Tool[] = [
     input: {
       component: ComponentId,
       rowOf: optionalText('Configuration id.'),
-      name: text('Name for people.'),
+      name: text('Display name.'),
       description: optionalText('For people.'),
       content: Content,
     },
@@ -143,7 +143,7 @@ export const buildTools: readonly Tool[] = [
   defineTool('build', 'create_transformation', {
     description: 'SQL (DuckDB): inputs are views, outputs tables that the statements create.',
     input: {
-      name: text('Name for people.'),
+      name: text('Display name.'),
       statements: Type.Array(Type.String(), { minItems: 1 }),
       inputs: Type.Array(Mapping, { description: 'source: table id, destination: name in SQL.' }),
       outputs: Type.Array(Mapping, { description: 'source: name in SQL, destination: table id.' }),
@@ -164,7 +164,7 @@ export const buildTools: readonly Tool[] = [
   defineTool('build', 'create_flow', {
     description: 'Steps run in order, the tasks of a step side by side.',
     input: {
-      name: text('Name for people.'),
+      name: text('Display name.'),
       steps: Type.Array(
         Type.Object(
           {

@@ -1,4 +1,4 @@
-// Tools that connect other systems: connectors of the catalogue with their streams, extractors from what an API is known by, deliveries.
+// Tools that connect other systems: connectors of the catalogue with their streams, extractors from descriptions of an API, deliveries.
 
 import { Type } from 'typebox'
 import { PlatformError } from '../../../../kit/errors.ts'
@@ -96,7 +96,7 @@ export const connectTools = (readDocs: (question: string) => Promise<readonly Pa
     description: `Create a configuration of ${MANIFESTS} that reads the chosen streams of a connector, each as a row.`,
     input: {
       connector: text('Name from choose_connector.'),
-      name: optionalText('Name for people.'),
+      name: optionalText('Display name.'),
       settings: Type.Optional(objectOf('Without secrets: request_secret /parameters/config/#name.')),
       streams: Type.Array(Type.String(), { minItems: 1 }),
     },
@@ -180,7 +180,7 @@ export const connectTools = (readDocs: (question: string) => Promise<readonly Pa
     input: {
       component: ComponentId,
       configuration: Type.Optional(ConfigurationId),
-      name: text('Name for people.'),
+      name: text('Display name.'),
       table: text('Table id.'),
       isChangesOnly: Type.Optional(Type.Boolean({ description: 'What changed since the last delivery.' })),
       connection: Type.Optional(objectOf('parameters of the configuration, without secrets.')),

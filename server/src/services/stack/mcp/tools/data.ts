@@ -129,7 +129,7 @@ export const dataTools: readonly Tool[] = [
     input: {
       table: optionalText('Table id, of a new one.'),
       test: optionalText('Test id, to change it.'),
-      name: optionalText('Name for people.'),
+      name: optionalText('Display name.'),
       type: optionalText(
         'notNull, unique, acceptedValues, range, pattern, relationships, rowCount, usual, freshness, schema or sql.',
       ),

@@ -57,7 +57,7 @@ export const proposeTools: readonly Tool[] = [
 
   defineTool('build', 'submit_proposal', {
     description: 'Ask a person to decide about all your changes as one. Nothing in production changes before they accept.',
-    input: { title: text('What changes, for people.'), description: optionalText('Why, and how it was tested.') },
+    input: { title: text('Title.'), description: optionalText('Why, and how it was tested.') },
     output: { proposal: Anything },
     kind: 'writes',
     run: async ({ title, description = '' }, api) => {

@@ -24,7 +24,7 @@ assert.ok(engine, 'install docker or podman and start its engine')
 const IMAGE = 'localhost/millrace-test-image'
 const worker = { ...DEFAULT_WORKER, path, isolation: { mode: 'require', readable: [], uid: 65_534 } } as const
 
-/** Its parameters say what it does. */
+/** Its parameters define what it does. */
 const PROGRAM = `
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createSocket } from 'node:dgram'
@@ -74,7 +74,7 @@ const pages = {
     body: JSON.stringify({ stage: 'in', name: 'made-by-an-app' }),
   })),
   '/postgresql': () => new Promise((resolve, reject) => {
-    const socket = connect(Number(env.PGPORT), env.PGHOST, () => socket.write(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]))) // asks for TLS
+    const socket = connect(Number(env.PGPORT), env.PGHOST, () => socket.write(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]))) // requests TLS
     socket.once('data', (bytes) => resolve('answers ' + bytes.toString()) || socket.destroy()).once('error', reject)
   }),
   '/reach': (query) => said(fetch(query.get('url'))),
@@ -92,7 +92,7 @@ server.on('upgrade', (request, socket) => {
   const key = createHash('sha1').update(request.headers['sec-websocket-key'] + '258EAFA5-E914-47DA-95CA-C5AB0DC85B11').digest('base64')
   const lines = ['HTTP/1.1 101 Switching Protocols', 'Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Accept: ' + key, '', '']
   socket.write(lines.join('\\r\\n'))
-  socket.once('data', () => socket.end()) // it says that it closes
+  socket.once('data', () => socket.end()) // a closing handshake
   const text = Buffer.from('at ' + request.url)
   socket.write(Buffer.concat([Buffer.from([0x81, text.length]), text]))
 })
@@ -321,7 +321,7 @@ test('an app that is an image and crashes, never listens or cannot be fetched sa
     return answer.text
   }
   assert.match(await failing('crash'), /exit code 3\\ncannot find my table/)
-  assert.match(await failing('sleep'), /did not respond on the port of the variable PORT within 45 s/)
+  assert.match(await failing('sleep'), /did not respond within 45 s on the port in the environment variable PORT/)
   assert.equal(await containers(), '')
   for (const [id, uri] of [
     ['test.away', 'localhost/millrace-no-such-image'],

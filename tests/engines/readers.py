@@ -65,5 +65,5 @@ def text(value):
 
 if __name__ == "__main__":
     url, token, foreign = sys.argv[1:4]
-    # DuckDB first: the files that it asks for are written anew while its transaction runs.
+    # DuckDB first: the files that it requests are rewritten while its transaction runs.
     print(json.dumps({"duckdb": by_duckdb(url, token), "pyiceberg": by_pyiceberg(url, token, foreign)}))

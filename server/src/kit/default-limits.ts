@@ -28,7 +28,7 @@ export const DEFAULT_LIMITS = {
     maxInflateRatio: 500,
     retentionDays: 7,
   },
-  sql: { sessions: 4, memoryMb: 1536, diskMb: 8192, timeoutMs: 300_000 },
+  sql: { sessions: 4, memoryMb: 1536, diskMb: 8192, temporaryMb: 4096, timeoutMs: 300_000 },
   workspaces: { workspaceMb: 10_240, workspaceDays: 30, workspacesPerProject: 200, workspacesPerToken: 20 },
   apps: { max: 20, startMs: 60_000 },
   sessions: { idleMs: 24 * HOUR_MS, maxMs: 14 * 24 * HOUR_MS },

@@ -380,6 +380,12 @@ export const VARIABLES = {
     sentence: 'Maximum temporary disk space of a SQL session, for sorts and joins that exceed its memory.',
     parse: read.wholeNumber(1, 2 ** 30),
   }),
+  MILLRACE_SQL_TEMPORARY_MB: variable({
+    default: DEFAULT_LIMITS.sql.temporaryMb,
+    sentence:
+      'Maximum disk space of the temporary tables of all connections to the PostgreSQL port that read a project; one connection may use a quarter of it.',
+    parse: read.wholeNumber(4, 2 ** 30),
+  }),
   MILLRACE_SQL_THREADS: variable({
     unset: 'the number of cores',
     sentence: 'Threads of a SQL session.',
@@ -954,6 +960,7 @@ function configOf(values: Values, unknown: readonly string[]) {
       sessions: values.MILLRACE_SQL_SESSIONS,
       memoryMb: values.MILLRACE_SQL_MEMORY_MB,
       diskMb: values.MILLRACE_SQL_DISK_MB,
+      temporaryMb: values.MILLRACE_SQL_TEMPORARY_MB,
       timeoutMs: values.MILLRACE_SQL_TIMEOUT_SECONDS * 1000,
       workspaceMb: values.MILLRACE_WORKSPACE_MB,
       workspaceDays: values.MILLRACE_WORKSPACE_DAYS,

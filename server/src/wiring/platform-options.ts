@@ -1,7 +1,6 @@
 // What a platform is created with. Most of it comes from the environment (start/config.ts).
 
 import type { GitAddress } from '../engines/git/fetch-repository.ts'
-import type { SqlEngineSettings } from '../engines/sql/sql-engine.ts'
 import type { Trust } from '../engines/tls/trust.ts'
 import type { RequestLimitSettings } from '../http/request-limits.ts'
 import type { TlsPair } from '../http/tls.ts'
@@ -14,6 +13,7 @@ import type { UnknownComponents } from '../services/configuration/components/com
 import type { InstanceSettings } from '../services/jobs/apps/apps.module.ts'
 import type { ServerAddresses } from '../services/jobs/registered-servers/registered-servers.module.ts'
 import type { SparkSettings } from '../services/jobs/spark/spark.module.ts'
+import type { SqlSettings } from '../services/query/sql/sql.module.ts'
 import type { WorkspaceSettings } from '../services/query/workspaces/workspaces.module.ts'
 import type { ModelSettings } from '../services/stack/ai/ai.module.ts'
 import type { BackupWork } from '../services/stack/backups/backups-api.module.ts'
@@ -83,7 +83,7 @@ export interface PlatformOptions extends CoreOptions {
   /** How many data apps run, and how long they may take to start. */
   readonly apps?: Partial<InstanceSettings> | undefined
   /** How much SQL may take; the defaults of the SQL engine where it is not set. */
-  readonly sql?: (SqlEngineSettings & WorkspaceSettings) | undefined
+  readonly sql?: (SqlSettings & WorkspaceSettings) | undefined
   /** Configurations of components that the stack does not have; refused when left out. */
   readonly unknownComponents?: UnknownComponents | undefined
   /** The settings of the environment, which operators can read and, in part, change. */

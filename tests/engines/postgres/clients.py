@@ -53,6 +53,17 @@ def psycopg3():
             first, second = reader.execute("SELECT 1"), reader.execute("SELECT 2")
             pipeline.sync()
             check("pipeline", (first.fetchone(), second.fetchone()), ((1,), (2,)))
+        reader.execute("CREATE TEMP TABLE wanted (id TEXT, n INTEGER)")
+        reader.cursor().executemany("INSERT INTO wanted VALUES (%s, %s)", [("1", 1), ("3", 3)])
+        with reader.cursor().copy("COPY wanted (id, n) FROM STDIN (FORMAT binary)") as copy:
+            copy.set_types(["text", "int4"])
+            copy.write_row(("2", 2))
+        reader.commit()
+        reader.execute("DELETE FROM wanted WHERE n = 1")
+        joined = f"SELECT city FROM {ORDERS} JOIN wanted USING (id) ORDER BY id"
+        check("temporary table", reader.execute(joined).fetchall(), [("Brno",), ("Žďár",)])
+        reader.rollback()
+        check("temporary table, undone", reader.execute(joined).fetchall(), [("Praha",), ("Brno",), ("Žďár",)])
     with psycopg.connect(url()) as writer:
         writer.execute("CREATE TABLE p3 (id SERIAL, name TEXT, data BYTEA, changed TIMESTAMPTZ)")
         writer.commit()
@@ -274,6 +285,14 @@ def ibis():
     check("tables", "orders" in reader.list_tables(database=bucket), True)
     orders = reader.table("orders", database=bucket)
     check("read", orders.filter(orders.id == "3").city.execute().tolist(), ["Žďár"])
+    check("query of SQL", reader.sql(f"SELECT city FROM {ORDERS} WHERE id = '2'").city.execute().tolist(), ["Brno"])
+    wanted = driver.memtable({"id": ["1", "3"], "n": [10, 30]})
+    joined = orders.join(wanted, "id").order_by("id").select("city", "n")
+    check("table of the memory", joined.execute().values.tolist(), [["Praha", 10], ["Žďár", 30]])
+    made = reader.create_table("made", driver.memtable({"a": [1, 2]}), temp=True)
+    check("temporary table", int(made.a.sum().execute()), 3)
+    reader.drop_table("made")
+    check("temporary tables", "made" in reader.list_tables(), False)
 
 
 CLIENTS = dict(psycopg3=psycopg3, psycopg2=psycopg2, asyncpg=asyncpg, sqlalchemy=sqlalchemy, pandas=pandas, polars=polars, adbc=adbc, duckdb=duckdb, ibis=ibis)

@@ -161,6 +161,11 @@ test('psql runs its commands about tables', async () => {
     '\\dp',
     '\\dv',
     '\\ds',
+    'CREATE TEMP TABLE wanted (id INTEGER)',
+    '\\d wanted',
+    '\\dt',
+    `\\copy wanted FROM PROGRAM 'seq 3'`,
+    'SELECT * FROM wanted JOIN "in.c-main".orders ON orders.id = wanted.id::TEXT',
   ]
   const commands = [...shown, 'SELECT count(*) FROM "in.c-main".orders', 'COPY (SELECT 1 AS a) TO STDOUT (FORMAT csv, HEADER)']
   await mkdir(FOLDER, { recursive: true })

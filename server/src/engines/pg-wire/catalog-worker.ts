@@ -33,7 +33,7 @@ async function answer({ id, define, ask }: ToCatalog): Promise<void> {
 
 /** The answers of PostgreSQL to the messages of one question. */
 async function questioned(db: PGlite, { settings, messages }: Question): Promise<Uint8Array> {
-  await db.exec(`BEGIN READ ONLY; ${settings}`)
+  await db.exec(`BEGIN; ${settings}`)
   try {
     const answers: Uint8Array[] = []
     for (const message of messages) answers.push(await db.execProtocolRaw(message))

@@ -26,6 +26,8 @@ export interface CatalogTable {
   readonly columns: readonly { readonly name: string; readonly type: string; readonly nullable: boolean }[]
   readonly primaryKey: readonly string[]
   readonly isView?: boolean
+  /** Of one connection: it is there for one question, in PostgreSQL's own schema for such tables. */
+  readonly isTemporary?: boolean
 }
 
 export interface CatalogQuestion {
@@ -228,8 +230,12 @@ function startCatalog(idleMs: number): CatalogProcess {
     ].join('\n')
   }
 
-  const questionOf = (searchPath: readonly string[], ...messages: Buffer[]): Question => ({
-    settings: `SET LOCAL search_path TO ${[...searchPath, 'public'].map(doubleQuoted).join(', ')}`,
+  const questionOf = (temporary: readonly CatalogTable[], searchPath: readonly string[], ...messages: Buffer[]): Question => ({
+    settings: [
+      ...temporary.map(definitionOfTemporary),
+      'SET TRANSACTION READ ONLY;',
+      `SET LOCAL search_path TO ${[...searchPath, 'public'].map(doubleQuoted).join(', ')}`,
+    ].join('\n'),
     messages: [...messages, frame('S')],
   })
 
@@ -238,22 +244,31 @@ function startCatalog(idleMs: number): CatalogProcess {
     isGone: () => isGone,
     pid: () => (isGone ? undefined : child.pid),
     end,
-    ask: async (tables, { sql, database, searchPath, types, values, formats }) =>
-      answerFrom(
-        await send({
-          define: changesFor(tables, database, searchPath),
-          ask: questionOf(searchPath, parse(sql, types), bind(values, formats), DESCRIBE_PORTAL, frame('E', text(''), int32(0))),
-        }),
-      ),
-    describe: async (tables, { sql, database, searchPath, types }) =>
-      answerFrom(
-        await send({
-          define: changesFor(tables, database, searchPath),
-          ask: questionOf(searchPath, parse(sql, types), DESCRIBE_STATEMENT),
-        }),
-      ),
+    ask: async (tables, { sql, database, searchPath, types, values, formats }) => {
+      const { lasting, temporary } = parted(tables)
+      const messages = [parse(sql, types), bind(values, formats), DESCRIBE_PORTAL, frame('E', text(''), int32(0))]
+      const ask = questionOf(temporary, searchPath, ...messages)
+      return answerFrom(await send({ define: changesFor(lasting, database, searchPath), ask }))
+    },
+    describe: async (tables, { sql, database, searchPath, types }) => {
+      const { lasting, temporary } = parted(tables)
+      const ask = questionOf(temporary, searchPath, parse(sql, types), DESCRIBE_STATEMENT)
+      return answerFrom(await send({ define: changesFor(lasting, database, searchPath), ask }))
+    },
   }
 }
+
+/** The definitions of all connections are kept, those of one are not. */
+const parted = (tables: readonly CatalogTable[]) => ({
+  lasting: tables.filter(({ isTemporary }) => !isTemporary),
+  temporary: [...new Map(tables.filter(({ isTemporary }) => isTemporary).map((table) => [cut(table.name), table])).values()],
+})
+
+/** In the transaction of the question, which is rolled back. */
+const definitionOfTemporary = (table: CatalogTable): string =>
+  table.isView
+    ? `CREATE OR REPLACE TEMP VIEW ${doubleQuoted(cut(table.name))} AS SELECT ${viewColumns(table)};`
+    : `CREATE TEMP TABLE IF NOT EXISTS ${doubleQuoted(cut(table.name))} (${definitions(table)});`
 
 /** An idle process does not keep the server alive. */
 function refer(child: ChildProcess, isKept: boolean): void {

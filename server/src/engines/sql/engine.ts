@@ -131,10 +131,10 @@ export async function createSqlEngine({ openLocal, scratchDir, settings = {} }: 
   }
 
   async function openInWorker(options: SessionOptions): Promise<SqlSession> {
-    const { reader, database, mode, limits: asked } = options
+    const { reader, database, schema, mode, limits: asked } = options
     const threads = Math.min(limits.threads, asked?.threads ?? limits.threads)
     const bounds: SqlLimits = { ...limits, ...asked, threads }
-    const key = reader === undefined ? undefined : JSON.stringify([reader, mode, bounds, database])
+    const key = reader === undefined ? undefined : JSON.stringify([reader, mode, bounds, database, schema])
     if (database !== undefined) await closeOthersOf(database, key)
     for (;;) {
       const { worker, kept, wasIdle } = await takeWorker(key)

@@ -17,6 +17,8 @@ export interface OpenMessage {
   readonly spillDir: string
   readonly fifo: string
   readonly database: string | undefined
+  /** Of the database, for names without a schema. */
+  readonly schema: string | undefined
 }
 
 export interface View {

@@ -93,7 +93,7 @@ export async function openSession(
   { worker, limits, openLocal, key, left, release }: SessionDeps,
   options: SessionOptions,
 ): Promise<SqlSession> {
-  const { mode, database, findTable } = options
+  const { mode, database, schema, findTable } = options
   const inherited = left !== undefined && left.key === key ? left : undefined
   const dir = inherited?.dir ?? join(worker.dir, randomUUID())
   const links = inherited?.links ?? new Map<string, Link>()
@@ -115,7 +115,7 @@ export async function openSession(
   } else {
     await mkdir(filesDir, { recursive: true })
     const spillDir = join(dir, 'spill')
-    await settled(worker.ask({ type: 'open', mode, limits, filesDir, spillDir, fifo: worker.fifo, database }))
+    await settled(worker.ask({ type: 'open', mode, limits, filesDir, spillDir, fifo: worker.fifo, database, schema }))
     if (left) await rm(left.dir, { recursive: true, force: true })
   }
 

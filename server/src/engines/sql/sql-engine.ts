@@ -47,6 +47,8 @@ export interface SessionOptions {
   readonly mode: 'read' | 'write'
   /** A DuckDB file of its own for the session, made when it is not there. One session at a time. */
   readonly database?: string
+  /** The schema of the database for names without one. Short names of the project are searched after its tables. Default `main`, without short names. */
+  readonly schema?: string
   /** A table of the project by the names SQL uses; undefined when there is none the asker may read. */
   readonly findTable: (schema: string, name: string) => Promise<SqlTable | undefined>
   /** Threads within those of the engine. */

@@ -134,7 +134,7 @@ async function handle(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): 
 
 async function open(settings: OpenMessage): Promise<Session> {
   letGo()
-  const { limits, filesDir, spillDir, fifo, database } = settings
+  const { limits, filesDir, spillDir, fifo, database, schema } = settings
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(limits.threads),
     memory_limit: `${Math.floor(Math.max(limits.memoryMb - BESIDE_DUCKDB_MB, limits.memoryMb / 3))}MiB`,
@@ -149,7 +149,8 @@ async function open(settings: OpenMessage): Promise<Session> {
   const connection = await instance.connect()
   if (database !== undefined) {
     await connection.run(`ATTACH ${singleQuoted(database)} AS workspace`)
-    await connection.run('USE workspace')
+    if (schema !== undefined) await connection.run(`CREATE SCHEMA IF NOT EXISTS workspace.${doubleQuoted(schema)}`)
+    await useDatabase(connection, schema)
   }
   await connection.run(`SET max_temp_directory_size = '${limits.diskMb}MiB'`) // among the options above DuckDB shows it and does not obey
   await connection.run(`SET allowed_directories = [${singleQuoted(filesDir)}]`)
@@ -168,8 +169,14 @@ async function reopen(open: Session): Promise<void> {
   open.hasLeftovers = false
   open.connection = await instance.connect()
   if (settings.database === undefined) open.binder = open.connection
-  else await open.connection.run('USE workspace')
+  else await useDatabase(open.connection, settings.schema)
   connection.closeSync()
+}
+
+/** Names without a schema are those of the database; with a schema of its own also short names of the project, which come after them. */
+async function useDatabase(connection: DuckDBConnection, schema: string | undefined): Promise<void> {
+  const path = schema === undefined ? undefined : [`workspace.${doubleQuoted(schema)}`, `${PROJECT_CATALOG}.main`].join()
+  await connection.run(path === undefined ? 'USE workspace' : `SET search_path = ${singleQuoted(path)}`)
 }
 
 async function close(): Promise<void> {

@@ -51,11 +51,11 @@ export function createPendingIndexes() {
   }
 }
 
-/** Undefined for a statement that is one to DuckDB as well. */
-export async function ddlOf(statement: Statement, session: SqlSession): Promise<Ddl | undefined> {
-  if (statement.keyword === 'create') return numberedColumns(statement)
+/** Undefined for a statement that is one to DuckDB as well. `schema`: of names without one. */
+export async function ddlOf(statement: Statement, session: SqlSession, schema = 'main'): Promise<Ddl | undefined> {
+  if (statement.keyword === 'create') return numberedColumns(statement, schema)
   if (statement.keyword !== 'alter') return undefined
-  return (await alteredInSteps(statement)) ?? renamedTable(statement, session)
+  return (await alteredInSteps(statement, schema)) ?? renamedTable(statement, session, schema)
 }
 
 /** `CREATE [OR REPLACE] [GLOBAL | LOCAL] TEMP ...`. */
@@ -70,6 +70,7 @@ export function isTemporary({ keyword, tokens }: Statement): boolean {
 function nameFrom(
   { tokens }: Statement,
   at: number,
+  schema: string,
 ): { readonly schema: string; readonly name: string; readonly isBare: boolean; readonly end: number } | undefined {
   const parts: string[] = []
   let end = at
@@ -78,7 +79,7 @@ function nameFrom(
     if (!tokens.isSymbol(end + 1, '.')) break
   }
   const name = parts.at(-1)
-  return name === undefined ? undefined : { schema: parts.at(-2) ?? 'main', name, isBare: parts.length === 1, end: end + 1 }
+  return name === undefined ? undefined : { schema: parts.at(-2) ?? schema, name, isBare: parts.length === 1, end: end + 1 }
 }
 
 // ------------------------------------------------------------------------------------------------------------ SERIAL, IDENTITY
@@ -92,11 +93,11 @@ const SERIALS: Readonly<Record<string, string>> = {
   serial2: 'SMALLINT',
 }
 
-async function numberedColumns(statement: Statement): Promise<Ddl | undefined> {
+async function numberedColumns(statement: Statement, schema: string): Promise<Ddl | undefined> {
   const { tokens } = statement
   if (tokens.lower(1) !== 'table') return undefined
   const isConditional = tokens.lower(2) === 'if'
-  const table = nameFrom(statement, isConditional ? 5 : 2)
+  const table = nameFrom(statement, isConditional ? 5 : 2, schema)
   if (!table || !tokens.isSymbol(table.end, '(')) return undefined
   const sequences: string[] = []
   const edits: TextEdit[] = []
@@ -159,10 +160,10 @@ async function hasTable(session: SqlSession, { schema, name }: Named): Promise<b
 // ------------------------------------------------------------------------------------------------------------- several actions
 
 /** `ALTER TABLE name DROP COLUMN a, ADD COLUMN b text`, as dbt sends it: DuckDB takes one action at a time. */
-async function alteredInSteps(statement: Statement): Promise<Ddl | undefined> {
+async function alteredInSteps(statement: Statement, schema: string): Promise<Ddl | undefined> {
   const { tokens, offset, text } = statement
   if (tokens.lower(1) !== 'table') return undefined
-  const table = nameFrom(statement, tokens.lower(2) === 'if' ? 4 : 2)
+  const table = nameFrom(statement, tokens.lower(2) === 'if' ? 4 : 2, schema)
   if (!table) return undefined
   const commas: number[] = []
   let depth = 0
@@ -191,10 +192,10 @@ async function alteredInSteps(statement: Statement): Promise<Ddl | undefined> {
 // --------------------------------------------------------------------------------------------------------------------- indexes
 
 /** `ALTER TABLE [IF EXISTS] [ONLY] name RENAME TO other` of a table that has indexes. */
-async function renamedTable(statement: Statement, session: SqlSession): Promise<Ddl | undefined> {
+async function renamedTable(statement: Statement, session: SqlSession, schema: string): Promise<Ddl | undefined> {
   const { tokens } = statement
   if (tokens.lower(1) !== 'table') return undefined
-  const table = nameFrom(statement, tokens.lower(2) === 'if' ? 4 : 2)
+  const table = nameFrom(statement, tokens.lower(2) === 'if' ? 4 : 2, schema)
   if (!table || tokens.lower(table.end) !== 'rename' || tokens.lower(table.end + 1) !== 'to') return undefined
   const { batches } = await session.query(
     'SELECT schema_name, index_name, sql, table_name FROM duckdb_indexes() WHERE lower(schema_name) = lower($1) AND lower(table_name) = lower($2)',

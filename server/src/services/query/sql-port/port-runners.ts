@@ -31,8 +31,13 @@ export interface ReadRunnerDeps {
   readonly onClosed: (ms: number) => void
 }
 
+export interface ReadRunner extends Runner {
+  /** A table as statements of the current transaction see it. */
+  readonly findTable: FindTable
+}
+
 /** Reads tables of the project. A transaction sees each table as it was when it was first named. */
-export function createReadRunner({ engine, reader, owner, findTable, onClosed }: ReadRunnerDeps): Runner {
+export function createReadRunner({ engine, reader, owner, findTable, onClosed }: ReadRunnerDeps): ReadRunner {
   let seen: Map<string, Promise<SqlTable | undefined>> | undefined
 
   const find: FindTable = (schema, name) => {
@@ -50,6 +55,7 @@ export function createReadRunner({ engine, reader, owner, findTable, onClosed }:
   }
   return {
     isReadOnly: true,
+    findTable: find,
     take: async (signal) => {
       const session = await engine.open({ mode: 'read', reader, owner, findTable: find, signal, onClosed })
       return { session, release: session.close }

@@ -41,6 +41,9 @@ import { showQuery } from './port-show.ts'
 import { pgType, wireColumn } from './port-types.ts'
 import { type CursorMove, createScrollRows, type ScrollRows } from './scroll-cursor.ts'
 import { mayName, type Route, routeOf } from './statement-route.ts'
+import { isTemporarySchema, TEMPORARY_SCHEMA, type TemporaryChange, withoutInto } from './temporary-statements.ts'
+import type { TakenTemporary, TemporaryTables } from './temporary-tables.ts'
+import { CHANGING_TEMPORARY, shortNamesOfChange, type TemporaryUse, temporaryUse } from './temporary-use.ts'
 import { applyEdits, type EditedText, type TextEdit } from './text-edits.ts'
 
 export interface PortSessionDeps {
@@ -51,6 +54,8 @@ export interface PortSessionDeps {
   /** Every table the client may read, for the catalogue and for names without a schema. */
   readonly listTables: (take: () => Promise<Taken>) => Promise<readonly CatalogTable[]>
   readonly catalog: () => Catalog
+  /** Of a reader; a workspace has tables of its own. */
+  readonly temporary: TemporaryTables | undefined
   /** The names that the client sent. */
   readonly user: string
   readonly database: string
@@ -92,10 +97,30 @@ interface Cursor {
   kept?: ScrollRows
 }
 
+/** A statement and the session that runs it. */
+interface Placed {
+  readonly taken: Taken | TakenTemporary
+  readonly use: TemporaryUse | undefined
+  readonly statement: Statement
+  /** Types of its parameters. */
+  readonly known: readonly number[]
+  readonly signal: AbortSignal
+}
+
+/** As the session runs it. */
+interface Run {
+  readonly taken: Taken
+  readonly sql: string
+  readonly statement: Statement
+  readonly options: StatementOptions
+  /** Of a statement that has changed temporary tables. */
+  readonly noted: (() => Promise<void>) | undefined
+}
+
 type Command = (statement: Statement, types: readonly number[]) => WireStatement | Promise<WireStatement>
 
 export function createPortSession(deps: PortSessionDeps): WireSession {
-  const { runner, settings } = deps
+  const { runner, settings, temporary } = deps
   const cursors = new Map<string, Cursor>()
   const routes = new Map<string, Route>()
   const savepoints = createSavepoints()
@@ -110,7 +135,8 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
 
   async function parse(sql: string, types: readonly number[]): Promise<WireStatement> {
     await deps.check()
-    const statement = await singleStatement(sql)
+    const sent = await singleStatement(sql)
+    const statement = temporary ? await withoutInto(sent) : sent
     if (status === 'E' && !ENDING.has(statement.keyword))
       throw new WireError('25P02', 'The transaction has failed; nothing runs in it before ROLLBACK.')
     const command = commands[statement.keyword]
@@ -138,11 +164,21 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     abort: () => effect('ROLLBACK', () => finish('rollback')),
     savepoint: (statement) => {
       const name = nameAt(statement, 1)
-      return effect('SAVEPOINT', () => inTransaction('SAVEPOINT', async () => savepoints.set(name)))
+      return effect('SAVEPOINT', () =>
+        inTransaction('SAVEPOINT', async () => {
+          savepoints.set(name)
+          temporary?.mark(name)
+        }),
+      )
     },
     release: (statement) => {
       const name = savepointOf(statement, 'release') ?? nameAt(statement, 1)
-      return effect('RELEASE', () => inTransaction('RELEASE SAVEPOINT', async () => savepoints.release(name)))
+      return effect('RELEASE', () =>
+        inTransaction('RELEASE SAVEPOINT', async () => {
+          savepoints.release(name)
+          await temporary?.release(name)
+        }),
+      )
     },
     set: (statement) => {
       const given = readSet(statement)
@@ -171,15 +207,19 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       })
     },
     execute: executeStatement,
-    discard: () =>
-      effect(
+    discard: (statement) => {
+      if (['temp', 'temporary'].includes(statement.tokens.lower(1)))
+        return effect('DISCARD TEMP', async () => temporary?.dropAll())
+      return effect(
         'DISCARD ALL',
         async () => {
           prepared.clear()
           await closeCursors()
+          await temporary?.dropAll()
         },
         'all',
-      ),
+      )
+    },
     deallocate: (statement) => {
       const at = statement.tokens.lower(1) === 'prepare' ? 2 : 1
       const name = nameAt(statement, at)
@@ -210,6 +250,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   async function begin(): Promise<void> {
     if (status !== 'I') return // PostgreSQL warns and continues
     await runner.begin()
+    temporary?.begin()
     savepoints.clear()
     pendingIndexes.clear()
     status = 'T'
@@ -222,6 +263,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     if (!wasOpen) return
     if (how === 'rollback' || pendingIndexes.isEmpty()) await runner[how]()
     else await runner.commit(pendingIndexes.create)
+    await temporary?.[how]()
   }
 
   async function inTransaction(what: string, work: () => Promise<void>): Promise<void> {
@@ -238,16 +280,18 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
         return session
       }
       await savepoints.rollBackTo(name, session, runner.isReadOnly)
+      await temporary?.rollBackTo(name)
       status = 'T'
     })
 
   // ------------------------------------------------------------------------------------------------------------- COPY FROM STDIN
 
   function copyInStatement({ table, columns: names, options }: CopyInCommand): WireStatement {
-    if (runner.isReadOnly)
+    const [schema, name] = [table.at(-2), table.at(-1) ?? '']
+    if (runner.isReadOnly && !(schema === undefined ? temporary?.names().has(name.toLowerCase()) : isTemporarySchema(schema)))
       throw new WireError(
         '0A000',
-        'COPY ... FROM writes into tables of a workspace. Load tables of the project through the Storage API.',
+        'COPY ... FROM writes into temporary tables and tables of a workspace. Load tables of the project through the Storage API.',
       )
     const stop = new AbortController()
     return {
@@ -263,25 +307,21 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
 
   /** Without a transaction of the client, the rows are one of their own: all of them arrive, or none. */
   async function openCopyIn({ table, columns: names, options }: CopyInCommand, signal: AbortSignal): Promise<WireResult> {
-    const isAlone = status === 'I'
-    if (isAlone) await runner.begin()
-    const end = async (how: 'commit' | 'rollback') => {
-      runner.waitForClient()
-      if (isAlone) await runner[how]()
-    }
+    const { taken, isAlone, waitForClient, end } = await takeForRows(signal)
     try {
-      const { session } = await runner.take(signal)
-      const target = (table.length === 3 ? table.slice(1) : table).map(doubleQuoted).join('.')
+      const { session } = taken
+      const named = table.length === 3 ? table.slice(1) : table
+      const target = temporary ? temporaryName(named.at(-1) ?? '') : named.map(doubleQuoted).join('.')
       const list = names.length > 0 ? names.map(doubleQuoted).join(', ') : '*'
       const { columns } = await session.describe(`SELECT ${list} FROM ${target}`)
       const timeoutMs = settings.timeoutMs()
-      const statement = { signal, ...(timeoutMs !== undefined && { timeoutMs }) }
+      const statement = { signal: signalOf(taken, signal), ...(timeoutMs !== undefined && { timeoutMs }) }
       const copy = createCopyIn({ session, table: target, columns, options, statement })
-      runner.waitForClient()
+      waitForClient()
       return copyInResult(options, columns, {
         write: async (chunk) => {
           await copy.write(chunk)
-          runner.waitForClient()
+          waitForClient()
         },
         end: async () => {
           const rows = await copy.end()
@@ -296,8 +336,43 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       })
     } catch (error) {
       await end('rollback').catch(() => {})
-      throw error
+      throw explained(taken, error)
     }
+  }
+
+  async function takeForRows(signal: AbortSignal) {
+    if (!temporary) {
+      const isAlone = status === 'I'
+      if (isAlone) await runner.begin()
+      const taken = await runner.take(signal).catch(async (error: unknown) => {
+        if (isAlone) await runner.rollback()
+        throw error
+      })
+      const end = async (how: 'commit' | 'rollback') => {
+        runner.waitForClient()
+        if (isAlone) await runner[how]()
+      }
+      return { taken, isAlone, waitForClient: runner.waitForClient, end }
+    }
+    const taken = await temporary.take(signal, true)
+    await taken.session.execute('BEGIN').catch(async (error: unknown) => {
+      await taken.release()
+      throw error
+    })
+    const end = async (how: 'commit' | 'rollback') => {
+      try {
+        await taken.session.execute(how)
+      } finally {
+        await taken.release()
+      }
+      if (how === 'commit') await afterChange()
+    }
+    return { taken, isAlone: true, waitForClient: temporary.waitForClient, end }
+  }
+
+  /** Each change outside of a transaction is one of its own. */
+  async function afterChange(): Promise<void> {
+    if (status === 'I') await temporary?.commit()
   }
 
   // ------------------------------------------------------------------------------------------------------------------ SHOW, CLOSE
@@ -459,17 +534,30 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     const constant = constantOf(statement)
     if (constant) return { parameters: [], columns: constant.columns }
     const signal = new AbortController().signal
-    const route = await inSession(signal, (session) => routeFor(session, statement))
+    const use = await useOf(statement, signal)
+    if (use?.change && count === 0 && DEFINING.has(statement.keyword)) return { parameters: [], columns: undefined }
+    return describeWith(use, use?.statement ?? statement, types, count, signal)
+  }
+
+  async function describeWith(
+    use: TemporaryUse | undefined,
+    statement: Statement,
+    types: readonly number[],
+    count: number,
+    signal: AbortSignal,
+  ): ReturnType<WireStatement['describe']> {
+    const route = use?.change ? OF_TABLES : await inSession(use, signal, (session) => routeFor(session, statement))
     if (route.engine === 'catalog') {
       const tables = await tablesNow(signal)
       const { database } = deps
-      return deps.catalog().describe(tables, { sql: statement.text, database, searchPath: searchPath(tables), types })
+      const question = { sql: statement.text, database, searchPath: searchPath(tables), types }
+      return deps.catalog().describe(withTemporary(temporary, tables), question)
     }
-    const shortNames = await shortNamesFor(route, signal)
+    const shortNames = await shortNamesFor(statement, route, use, signal)
     const dialect = await dialectEdits(statement, deps.database)
     const lists = await untypedLists(statement)
-    return inSession(signal, async (session) => {
-      const describe = (edited: EditedText) => inPlace(edited, () => session.describe(edited.text, { shortNames }))
+    return inSession(use, signal, async (session) => {
+      const describe = (edited: EditedText) => inPlace(edited, use, () => session.describe(edited.text, { shortNames }))
       const shape = await describe(await applyEdits(statement.text, [...(await withoutAny(statement)), ...dialect]))
       // DuckDB reports no types while one parameter has none.
       const casts = shape.parameters.every(isUnknown) ? [...(await castTypes(statement))] : []
@@ -504,7 +592,8 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     return {
       columns: async () => {
         if (copy) return undefined
-        if (runner.isReadOnly || isQuery(statement)) return (await answer()).columns
+        const isChange = CHANGING_TEMPORARY.has(statement.keyword)
+        if ((runner.isReadOnly && !isChange) || isQuery(statement)) return (await answer()).columns
         return (await describeQuery(statement, bound.types, bound.values.length)).columns
       },
       result,
@@ -518,17 +607,6 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     }
   }
 
-  /** The result of either engine, before it is encoded in the requested format. */
-  interface Answer {
-    readonly columns: readonly WireColumn[] | undefined
-    /** In the text format of COPY. */
-    readonly lines?: AsyncIterable<Buffer>
-    /** Frames of rows, where the engine writes them itself. */
-    readonly rows?: Buffer
-    tag(rows: number): string
-    close(): Promise<void>
-  }
-
   async function answerQuery(statement: Statement, bound: Bound, signal: AbortSignal): Promise<Answer> {
     const constant = constantOf(statement)
     if (constant)
@@ -539,42 +617,55 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
         close: async () => {},
       }
     const known = await bound.typesOfValues()
-    const taken = await runner.take(signal)
+    const use = await useOf(statement, signal)
+    if (use?.change?.isNothing) return answerOfNothing(statement)
+    const taken = await takeFor(use, signal)
     try {
-      const route = await routeFor(taken.session, statement)
-      if (route.engine === 'catalog') {
-        await taken.release()
-        return answerOfCatalog(await askCatalog(statement, bound, signal))
-      }
-      if (!runner.isReadOnly && status === 'I' && isTemporary(statement))
-        throw new WireError(
-          '0A000',
-          'A temporary table or view lasts until the end of its transaction. Send BEGIN before it, or leave out TEMPORARY.',
-        )
-      const shortNames = await shortNamesFor(route, signal)
-      const ddl = runner.isReadOnly ? undefined : await ddlOf(statement, taken.session)
-      const dialect = [...(await dialectEdits(statement, deps.database)), ...(ddl?.edits ?? [])]
-      const edited = await withValues(statement, bound.values, known, dialect)
-      const timeoutMs = settings.timeoutMs()
-      const options: StatementOptions = { signal, shortNames, ...(timeoutMs !== undefined && { timeoutMs }) }
-      if (ddl) return await inPlace(edited, () => answerOfDdl(taken, ddl, edited.text, statement, options))
-      return await inPlace(edited, async () => answerOfTables(taken, edited.text, statement, options, resultNames(route)))
+      return await answerWith({ taken, use, statement: use?.statement ?? statement, known, signal }, bound)
     } catch (error) {
       await taken.release()
-      throw error
+      throw explained(taken, error)
     }
   }
 
+  async function answerWith({ taken, use, statement, known, signal }: Placed, bound: Bound): Promise<Answer> {
+    const route = use?.change ? OF_TABLES : await routeFor(taken.session, statement)
+    if (route.engine === 'catalog') {
+      await taken.release()
+      return answerOfCatalog(await askCatalog(statement, bound, signal))
+    }
+    if (!runner.isReadOnly && status === 'I' && isTemporary(statement))
+      throw new WireError(
+        '0A000',
+        'A temporary table or view lasts until the end of its transaction. Send BEGIN before it, or leave out TEMPORARY.',
+      )
+    const shortNames = await shortNamesFor(statement, route, use, signal)
+    const ddl = runner.isReadOnly && !use?.change ? undefined : await ddlOf(statement, taken.session, use && TEMPORARY_SCHEMA)
+    const dialect = [...(await dialectEdits(statement, deps.database)), ...(ddl?.edits ?? [])]
+    const edited = await withValues(statement, bound.values, known, dialect)
+    const timeoutMs = settings.timeoutMs()
+    const options: StatementOptions = {
+      signal: signalOf(taken, signal),
+      shortNames,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    }
+    const noted = use?.change && 'changed' in taken ? () => taken.changed(use.change ?? NO_CHANGE, shortNames) : undefined
+    const run: Run = { taken, sql: edited.text, statement, options, noted }
+    return inPlace(edited, use, async () => (ddl ? answerOfDdl(run, ddl) : answerOfTables(run, resultNames(route))))
+  }
+
+  async function useOf(statement: Statement, signal: AbortSignal): Promise<TemporaryUse | undefined> {
+    return temporary && temporaryUse(temporary, statement, () => tablesNow(signal))
+  }
+
+  function takeFor(use: TemporaryUse | undefined, signal: AbortSignal): Promise<Taken | TakenTemporary> {
+    return use && temporary ? temporary.take(signal, use.change !== undefined) : runner.take(signal)
+  }
+
   /** A statement that is several to DuckDB: all of them, or none. */
-  async function answerOfDdl(
-    taken: Taken,
-    ddl: Ddl,
-    sql: string,
-    statement: Statement,
-    options: StatementOptions,
-  ): Promise<Answer> {
+  async function answerOfDdl({ taken, sql, statement, options, noted }: Run, ddl: Ddl): Promise<Answer> {
     const { session } = taken
-    const isAlone = status === 'I'
+    const isAlone = status === 'I' || noted !== undefined // the process of temporary tables is held for this statement only
     try {
       if (isAlone) await session.execute('BEGIN')
       await ddl.before(session)
@@ -592,8 +683,10 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       }
       throw error
     }
+    await noted?.()
     await taken.release()
-    return { columns: undefined, lines: linesOf([]), tag: () => tagOf(statement, null), close: async () => {} }
+    if (noted) await afterChange()
+    return answerOfNothing(statement)
   }
 
   /** PostgreSQL lets ALTER TABLE change views as well. Answers what was run. */
@@ -609,13 +702,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     }
   }
 
-  async function answerOfTables(
-    taken: Taken,
-    sql: string,
-    statement: Statement,
-    options: StatementOptions,
-    names: readonly string[],
-  ): Promise<Answer> {
+  async function answerOfTables({ taken, sql, statement, options, noted }: Run, names: readonly string[]): Promise<Answer> {
     const { columns, bytes, end, cancel } = await taken.session.copy(sql, 'postgres', options)
     if (columns.length > MAX_COLUMNS) {
       await cancel()
@@ -636,7 +723,9 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       const { changedRows: changed, createdRows = null } = await end
       changedRows = changed ?? createdRows
       if (status === 'T' && (await mayChange(statement))) await savepoints.changed(sql)
+      await noted?.()
       await close()
+      if (noted) await afterChange()
     }
     const hasColumns = columns.length > 0
     if (!hasColumns) for await (const _ of lines()); // run when its result is requested
@@ -646,36 +735,6 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       tag: (rows) => tagOf(statement, hasColumns ? rows : changedRows),
       close,
     }
-  }
-
-  const answerOfCatalog = ({ columns, rows, tag }: CatalogAnswer): Answer => ({
-    columns,
-    rows,
-    tag: () => tag,
-    close: async () => {},
-  })
-
-  function resultOf(
-    { columns, lines, rows, tag }: Answer,
-    formats: readonly Format[],
-    copy: CopyOptions | undefined,
-  ): WireResult {
-    if (copy && lines && columns) {
-      const format: Format = copy.format === 'binary' ? 1 : 0
-      let copied = 0
-      const frames = counted(copyFrames(lines, columns, copy), (count) => {
-        copied += count
-      })
-      return {
-        columns: undefined,
-        copy: { format, columns: columns.length },
-        frames,
-        tag: () => `COPY ${Math.max(0, copied - Number(copy.header) - format)}`,
-      }
-    }
-    if (copy) throw new WireError('0A000', 'COPY takes rows of tables; what was asked is answered by a SELECT alone.')
-    const frames = rows ? once(rows) : rowFrames(lines ?? linesOf([]), columns ?? [], formats)
-    return { columns, frames, tag }
   }
 
   // ------------------------------------------------------------------------------------------------------------ routes, catalogue
@@ -688,7 +747,10 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     let route = await routeOf(session, statement.text)
     // DuckDB cannot read it: PostgreSQL may, as long as no table of the project can be meant.
     if (route.engine === 'unknown')
-      route = (await mayName(statement, await deps.listTables(async () => ({ session, release: async () => {} }))))
+      route = (await mayName(
+        statement,
+        withTemporary(temporary, await deps.listTables(async () => ({ session, release: async () => {} }))),
+      ))
         ? { engine: 'tables', unqualified: [] }
         : { engine: 'catalog' }
     if (routes.size >= MAX_ROUTES) routes.clear()
@@ -696,8 +758,12 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     return route
   }
 
-  async function inSession<T>(signal: AbortSignal, work: (session: SqlSession) => Promise<T>): Promise<T> {
-    const { session, release } = await runner.take(signal)
+  async function inSession<T>(
+    use: TemporaryUse | undefined,
+    signal: AbortSignal,
+    work: (session: SqlSession) => Promise<T>,
+  ): Promise<T> {
+    const { session, release } = await takeFor(use && { ...use, change: undefined }, signal)
     try {
       return await work(session)
     } finally {
@@ -715,7 +781,8 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     const asked = (async () => {
       const tables = await tablesNow(signal)
       const { database } = deps
-      return deps.catalog().ask(tables, { sql: statement.text, database, searchPath: searchPath(tables), types, values, formats })
+      const question = { sql: statement.text, database, searchPath: searchPath(tables), types, values, formats }
+      return deps.catalog().ask(withTemporary(temporary, tables), question)
     })()
     const cancelled = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(new WireError('57014', 'The statement was cancelled.')), { once: true })
@@ -733,15 +800,45 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   }
 
   /** Tables of the project by the names that a statement gives without a schema. */
-  async function shortNamesFor(route: Route, signal: AbortSignal): Promise<Record<string, TableName>> {
-    if (route.engine !== 'tables' || route.unqualified.length === 0 || !runner.isReadOnly) return {}
+  async function shortNamesFor(
+    statement: Statement,
+    route: Route,
+    use: TemporaryUse | undefined,
+    signal: AbortSignal,
+  ): Promise<Record<string, TableName>> {
+    if (route.engine !== 'tables' || !runner.isReadOnly) return {}
+    const isPathGiven = settings.searchPath() !== undefined
+    if (!use) return route.unqualified.length === 0 ? {} : shortNamesOf(route.unqualified, await tablesNow(signal), isPathGiven)
+    const own = temporary?.names() ?? new Set()
     const tables = await tablesNow(signal)
+    const named = use.change
+      ? await shortNamesOfChange(statement, tables, searchPath(tables), own, isPathGiven)
+      : shortNamesOf(
+          route.unqualified.filter((name) => !own.has(name.toLowerCase())),
+          tables,
+          isPathGiven,
+        )
+    const viewed = temporary?.viewed() ?? {}
+    for (const [name, { schema }] of Object.entries(named))
+      if (viewed[name] && viewed[name].schema !== schema)
+        throw new WireError(
+          '42P09',
+          `The table name "${name}" is ambiguous: a temporary view of this connection reads the one of ${viewed[name].schema}. Write "${schema}"."${name}".`,
+        )
+    return { ...viewed, ...named }
+  }
+
+  function shortNamesOf(
+    names: readonly string[],
+    tables: readonly CatalogTable[],
+    isPathGiven: boolean,
+  ): Record<string, TableName> {
     const path = searchPath(tables)
     return Object.fromEntries(
-      route.unqualified.flatMap((name) => {
+      names.flatMap((name) => {
         const schemas = path.filter((one) => tables.some((table) => table.schema === one && table.name === name))
         const [schema, other] = schemas
-        if (other !== undefined && settings.searchPath() === undefined)
+        if (other !== undefined && !isPathGiven)
           throw new WireError(
             '42P09',
             `The table name "${name}" is ambiguous: it exists in ${schemas.slice(0, 3).join(', ')}. Write "${schema}"."${name}", or set search_path.`,
@@ -764,10 +861,58 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     close: async () => {
       await closeCursors()
       await finish('rollback').catch(() => {}) // a process that is gone has nothing to roll back
+      await temporary?.close()
       deps.onClose()
     },
   }
 }
+
+/** The result of either engine, before it is encoded in the requested format. */
+interface Answer {
+  readonly columns: readonly WireColumn[] | undefined
+  /** In the text format of COPY. */
+  readonly lines?: AsyncIterable<Buffer>
+  /** Frames of rows, where the engine writes them itself. */
+  readonly rows?: Buffer
+  tag(rows: number): string
+  close(): Promise<void>
+}
+
+const answerOfNothing = (statement: Statement): Answer => ({
+  columns: undefined,
+  lines: linesOf([]),
+  tag: () => tagOf(statement, null),
+  close: async () => {},
+})
+
+const answerOfCatalog = ({ columns, rows, tag }: CatalogAnswer): Answer => ({
+  columns,
+  rows,
+  tag: () => tag,
+  close: async () => {},
+})
+
+function resultOf({ columns, lines, rows, tag }: Answer, formats: readonly Format[], copy: CopyOptions | undefined): WireResult {
+  if (copy && lines && columns) {
+    const format: Format = copy.format === 'binary' ? 1 : 0
+    let copied = 0
+    const frames = counted(copyFrames(lines, columns, copy), (count) => {
+      copied += count
+    })
+    return {
+      columns: undefined,
+      copy: { format, columns: columns.length },
+      frames,
+      tag: () => `COPY ${Math.max(0, copied - Number(copy.header) - format)}`,
+    }
+  }
+  if (copy) throw new WireError('0A000', 'COPY takes rows of tables; what was asked is answered by a SELECT alone.')
+  const frames = rows ? once(rows) : rowFrames(lines ?? linesOf([]), columns ?? [], formats)
+  return { columns, frames, tag }
+}
+
+const withTemporary = (temporary: TemporaryTables | undefined, tables: readonly CatalogTable[]): readonly CatalogTable[] =>
+  temporary ? [...temporary.tables(), ...tables] : tables
 
 const resultNames = (route: Route): readonly string[] => (route.engine === 'tables' ? (route.results ?? []) : [])
 
@@ -788,10 +933,23 @@ const withValues = async (
 }
 
 /** An error of the edited text leads to its place in the text of the client. */
-const inPlace = <T>({ originalPosition }: EditedText, work: () => Promise<T>): Promise<T> =>
+const inPlace = <T>({ originalPosition }: EditedText, use: TemporaryUse | undefined, work: () => Promise<T>): Promise<T> =>
   work().catch((error: unknown) => {
-    throw placedIn(error, originalPosition)
+    throw placedIn(error, (at) => (use ? use.originalPosition(originalPosition(at)) : originalPosition(at)))
   })
+
+const NO_CHANGE: TemporaryChange = { edits: [], definesTables: false }
+const OF_TABLES: Route = { engine: 'tables', unqualified: [] }
+/** First words of statements that have no result. */
+const DEFINING = new Set(['create', 'drop', 'alter', 'truncate', 'analyze'])
+
+const temporaryName = (name: string): string => `${TEMPORARY_SCHEMA}.${doubleQuoted(name)}`
+
+/** Also when the files of temporary tables have become too large. */
+const signalOf = (taken: Taken | TakenTemporary, signal: AbortSignal): AbortSignal =>
+  'stop' in taken ? AbortSignal.any([signal, taken.stop]) : signal
+
+const explained = (taken: Taken | TakenTemporary, error: unknown): unknown => ('explain' in taken ? taken.explain(error) : error)
 
 /** The name in `ROLLBACK [WORK | TRANSACTION] TO [SAVEPOINT] name` and `RELEASE [SAVEPOINT] name`; undefined without that word. */
 function savepointOf(statement: Statement, word: 'to' | 'release'): string | undefined {

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { createDatabaseFiles } from '../../../engines/sql/database-files.ts'
 import type { RequestLimits } from '../../../http/request-limits.ts'
 import type { TlsPair } from '../../../http/tls.ts'
 import type { Core } from '../../../model/core.ts'
@@ -9,6 +11,7 @@ import type { SqlModule } from '../sql/sql.module.ts'
 import type { WorkspacesModule } from '../workspaces/workspaces.module.ts'
 import { connectionRoutes } from './connection.routes.ts'
 import { createSqlPort } from './sql-port.ts'
+import { createTemporaryStore } from './temporary-tables.ts'
 
 export interface SqlPortModuleDeps {
   readonly core: Core
@@ -29,6 +32,11 @@ export type SqlPortModule = ReturnType<typeof createSqlPortModule>
 export function createSqlPortModule({ core, tokens, branches, tables, sql, workspaces, limits, tls }: SqlPortModuleDeps) {
   const port = createSqlPort({
     engine: sql.engine,
+    temporaryStore: createTemporaryStore({
+      files: createDatabaseFiles(join(sql.scratchDir, 'temporary-tables')),
+      maxMb: sql.temporaryMb,
+      connectionMb: sql.temporaryMb / 4,
+    }),
     tls,
     limits,
     authenticate: tokens.authenticateDirect,

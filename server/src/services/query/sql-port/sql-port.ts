@@ -13,6 +13,7 @@ import { createReadRunner, createWorkspaceRunner, type Taken } from './port-runn
 import { createPortSession } from './port-session.ts'
 import { createPortSettings } from './port-settings.ts'
 import { pgType } from './port-types.ts'
+import { createTemporaryTables, definitionsIn, type TemporaryStore } from './temporary-tables.ts'
 
 /** A table as the tables module lists it. */
 export interface ListedTable extends Omit<CatalogTable, 'columns' | 'version'> {
@@ -22,6 +23,7 @@ export interface ListedTable extends Omit<CatalogTable, 'columns' | 'version'> {
 
 export interface SqlPortDeps<W extends PortWorkspace> extends PortLoginDeps<W> {
   readonly engine: Pick<SqlEngine, 'open'>
+  readonly temporaryStore: TemporaryStore
   readonly tls?: WireListenerDeps['tls']
   readonly findTable: (scope: Scope, bucketId: string, name: string) => Promise<SqlTable | undefined>
   readonly listTables: (scope: Scope) => Promise<readonly ListedTable[]>
@@ -82,7 +84,7 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
     const tick = () => void check().catch(() => {}) // a database that does not respond is queried again
     checks.add(tick)
     return createPortSession({
-      runner: runnerOf(known, closed.signal, () => ended.resolve(idleTransaction())),
+      ...runnerOf(known, closed.signal, () => ended.resolve(idleTransaction())),
       settings: createPortSettings(startup.user, startup.parameters),
       check,
       listTables: tablesOf(known),
@@ -98,21 +100,29 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
     })
   }
 
-  const runnerOf = ({ scope, workspace }: PortLogin<W>, endOfConnection: AbortSignal, onIdle: () => void) =>
-    workspace
-      ? createWorkspaceRunner({
-          use: (work, signal) => deps.useWorkspace(scope, workspace, work, signal),
-          endOfConnection,
-          onIdle,
-          idleMs: IDLE_TRANSACTION_MS,
-        })
-      : createReadRunner({
-          engine: deps.engine,
-          reader: readerOf(scope),
-          owner: scope.actor,
-          findTable: (schema, name) => deps.findTable(scope, schema, name),
-          onClosed: (ms) => deps.onSession(scope.actor.projectId, ms),
-        })
+  function runnerOf({ scope, workspace }: PortLogin<W>, endOfConnection: AbortSignal, onIdle: () => void) {
+    if (workspace) {
+      const use = (work: (session: SqlSession) => Promise<void>, signal: AbortSignal) =>
+        deps.useWorkspace(scope, workspace, work, signal)
+      return {
+        runner: createWorkspaceRunner({ use, endOfConnection, onIdle, idleMs: IDLE_TRANSACTION_MS }),
+        temporary: undefined,
+      }
+    }
+    const common = {
+      engine: deps.engine,
+      reader: readerOf(scope),
+      owner: scope.actor,
+      onClosed: (ms: number) => deps.onSession(scope.actor.projectId, ms),
+    }
+    const runner = createReadRunner({ ...common, findTable: (schema, name) => deps.findTable(scope, schema, name) })
+    const { findTable } = runner
+    const store = deps.temporaryStore
+    return {
+      runner,
+      temporary: createTemporaryTables({ ...common, findTable, store, onIdle, idleMs: IDLE_TRANSACTION_MS }),
+    }
+  }
 
   const tablesOf =
     ({ scope, workspace }: PortLogin<W>) =>
@@ -197,33 +207,11 @@ function createDefinitions() {
   }
 }
 
-/** Tables of a workspace. */
+/** Tables of a workspace. Clients such as dbt compare the columns of its temporary tables with those of the table to load. */
 async function ofSession(take: () => Promise<Taken>): Promise<CatalogTable[]> {
   const { session, release } = await take()
   try {
-    const { batches } = await session.query(
-      // Temporary tables live as long as a transaction; clients such as dbt compare their columns with those of the table to load.
-      `SELECT CASE database_name WHEN 'temp' THEN 'temp' ELSE schema_name END, table_name, column_name, data_type, is_nullable,
-         table_oid NOT IN (SELECT table_oid FROM duckdb_tables() t WHERE t.database_name = c.database_name) AS is_view
-       FROM duckdb_columns() c WHERE database_name IN ('workspace', 'temp') AND NOT internal ORDER BY 1, table_name, column_index`,
-    )
-    const rows = (await Array.fromAsync(batches)).flat()
-    return [...Map.groupBy(rows, ([schema, name]) => JSON.stringify([schema, name])).values()].map((columns) => {
-      const [schema, name, , , , isView] = columns[0] ?? []
-      const typed = columns.map(([, , column, type, isNullable]) => ({
-        name: String(column),
-        type: pgType(String(type)).name,
-        nullable: isNullable === true,
-      }))
-      return {
-        schema: String(schema),
-        name: String(name),
-        isView: isView === true,
-        columns: typed,
-        primaryKey: [],
-        version: JSON.stringify([typed, isView]),
-      }
-    })
+    return await definitionsIn(session)
   } finally {
     await release()
   }

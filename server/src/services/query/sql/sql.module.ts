@@ -16,6 +16,11 @@ import { createQueryExport, createSaveResult } from './result-files.ts'
 import { traceRelations } from './script-columns.ts'
 import { createScripts } from './scripts.ts'
 
+export interface SqlSettings extends SqlEngineSettings {
+  /** Disk for the temporary tables of all connections to the PostgreSQL port. */
+  readonly temporaryMb?: number
+}
+
 export interface SqlModuleDeps {
   readonly core: Core
   readonly objects: ObjectsModule
@@ -23,7 +28,7 @@ export interface SqlModuleDeps {
   readonly files: FilesModule
   readonly storageJobs: StorageJobsModule
   readonly usage: UsageModule
-  readonly settings: SqlEngineSettings
+  readonly settings: SqlSettings
 }
 
 export type SqlModule = Awaited<ReturnType<typeof createSqlModule>>
@@ -49,6 +54,7 @@ export async function createSqlModule({ core, objects, tables, files, storageJob
     queries,
     scratchDir,
     memoryMb,
+    temporaryMb: settings.temporaryMb ?? DEFAULT_LIMITS.sql.temporaryMb,
     timeoutMs: settings.timeoutMs ?? DEFAULT_LIMITS.sql.timeoutMs,
     onSession,
     saveResult,

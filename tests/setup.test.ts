@@ -75,3 +75,12 @@ test('the packages of a start are all that the programs import, and no tools for
   )
   assert.deepEqual(missing, [])
 })
+
+test('the bundles find their sources from their own place, so a checkout can be moved', () => {
+  const bundles = globSync('dist/{*.js,chunks/*.js,components/**/*.js}', { cwd: ROOT })
+  assert.ok(bundles.length > 10, 'tools/setup.mjs has built them')
+  assert.deepEqual(
+    bundles.filter((path) => readFileSync(join(ROOT, path), 'utf8').includes(ROOT)),
+    [],
+  )
+})

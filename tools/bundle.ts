@@ -2,8 +2,8 @@
 // tools/setup.mjs when a source has changed; a bundle is used as long as it is as new as the sources (server/src/engines/runner/bundle.ts).
 
 import { existsSync, globSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, relative } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { basename, dirname, join, posix, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'vite'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -28,6 +28,8 @@ const BUNDLES: readonly Bundle[] = [
   })),
 ]
 
+const PLACE = '@@place@@'
+
 for (const bundle of BUNDLES) await makeBundle(bundle)
 
 /** Components of more than a few files: their main.ts only starts program.ts. tools/setup.mjs finds them in the same way. */
@@ -43,7 +45,7 @@ async function makeBundle({ folder, programs, installed }: Bundle): Promise<void
     root: ROOT,
     configFile: false,
     logLevel: 'warn',
-    plugins: [keepPlaces(sources)],
+    plugins: [keepPlaces(folder, sources)],
     ssr: { noExternal: true, external: [...installed] },
     build: {
       ssr: true,
@@ -60,20 +62,32 @@ async function makeBundle({ folder, programs, installed }: Bundle): Promise<void
   })
   writeFileSync(
     join(ROOT, folder, 'sources.json'),
-    JSON.stringify(Object.fromEntries([...sources].map((path) => [relative(ROOT, path), stateOf(path)]))),
+    JSON.stringify(Object.fromEntries([...sources].map((path) => [inTree(path), stateOf(path)]))),
   )
 }
 
-/** Modules look for workers, data files and documents beside themselves: in the bundle they keep the address of their source. */
-function keepPlaces(sources: Set<string>): Plugin {
+/**
+ * Modules look for workers, data files and documents beside themselves: in the bundle they keep the place of their source, as seen from
+ * the bundle, so that a checkout can be moved or copied as it is.
+ */
+function keepPlaces(folder: string, sources: Set<string>): Plugin {
   return {
     name: 'keep-places',
     transform(code, id) {
       if (!id.startsWith(ROOT) || id.includes('node_modules')) return
       sources.add(id)
-      return { code: code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href)), map: null }
+      const place = JSON.stringify(`${PLACE}/${inTree(id)}`)
+      return { code: code.replaceAll('import.meta.url', `new URL(${place}, import.meta.url).href`), map: null }
+    },
+    renderChunk(code, { fileName }) {
+      const root = posix.relative(posix.dirname(posix.join(folder, fileName)), '')
+      return { code: code.replaceAll(`${PLACE}/`, `${root}/`), map: null }
     },
   }
+}
+
+function inTree(path: string): string {
+  return relative(ROOT, path).split(sep).join('/')
 }
 
 /** Compared with the file as it is now. */

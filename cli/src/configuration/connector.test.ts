@@ -25,7 +25,8 @@ test('a connector is found, added, read and updated from the command line', asyn
   })
   const millrace = (args: string[], input = '') => runCli(args, { MILLRACE_URL: url, MILLRACE_TOKEN: masterToken }, { input })
 
-  assert.match((await millrace(['connector', 'list'])).out, /stripe +Stripe +1\.0\.0 +Apache-2\.0 +Millrace/)
+  const listed = await millrace(['connector', 'list'])
+  assert.match(listed.out, /stripe +Stripe +1\.0\.0 +Apache-2\.0 +Millrace/, listed.err)
   assert.doesNotMatch((await millrace(['connector', 'list', 'shop'])).out, /Stripe/)
   assert.match(
     (await millrace(['connector', 'show', 'sample-shop'])).out,

@@ -6,6 +6,7 @@ import { ConnectorError } from './errors.ts'
 import { createRequester } from './http/requester.ts'
 import type { Requester } from './http/requester.types.ts'
 import type { HttpResponse } from './http/response.ts'
+import { refuseSmallerRequests } from './pagination/page-size-reduction.ts'
 import { createPaginator } from './pagination/paginator.ts'
 import { StreamSlice } from './partitions/slice.ts'
 import { asNumber, type Dict, isDict, isNumber, pyStr } from './python/values.ts'
@@ -24,8 +25,12 @@ export function createAsyncRetriever(
   deps: Deps,
   { transformations, sliceOptions, schema }: RetrieverOptions,
 ): Retriever {
-  const requester = (name: string): Requester | undefined =>
-    isDict(definition[name]) ? createRequester(definition[name], deps) : undefined
+  const requester = (field: string): Requester | undefined => {
+    const given = definition[field]
+    if (!isDict(given)) return undefined
+    refuseSmallerRequests(given, `${field} of an AsyncRetriever`)
+    return createRequester(given, deps)
+  }
   const creation = requester('creation_requester')!
   const polling = requester('polling_requester')!
   const target = requester('download_target_requester')

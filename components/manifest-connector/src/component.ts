@@ -17,6 +17,7 @@ export interface Deps {
   readonly hide: (secret: unknown) => void
   /** A new configuration, after a refresh token was used up. */
   readonly saveConfig: (config: Dict) => void
+  readonly warn?: (message: string) => void
 }
 
 export const parametersOf = (definition: Dict): Dict => (isDict(definition.$parameters) ? definition.$parameters : {})

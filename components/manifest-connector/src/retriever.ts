@@ -6,7 +6,8 @@ import { ConnectorError } from './errors.ts'
 import { combine } from './http/options.ts'
 import { createRequester } from './http/requester.ts'
 import { HttpResponse } from './http/response.ts'
-import { PaginationReset } from './http/retry.ts'
+import { PageTooLarge, PaginationReset, WindowTooLarge } from './http/retry.ts'
+import { createReducer, planReduction } from './pagination/page-size-reduction.ts'
 import { createPaginator } from './pagination/paginator.ts'
 import { CHILD_RESPONSE, StreamSlice } from './partitions/slice.ts'
 import { createProperties } from './properties.ts'
@@ -14,13 +15,16 @@ import { asNumber, type Dict, isDict, isNumber } from './python/values.ts'
 import { createSelector } from './records/selector.ts'
 import type { Retriever, RetrieverOptions } from './retriever.types.ts'
 
+/** A window is halved at most this many times. */
+const MAX_SPLITS = 10
+
 /** That many equal pages in a row are an API that ignores the page. */
 const MAX_EQUAL_PAGES = 100
 
 export function createRetriever(
   definition: Dict,
   deps: Deps,
-  { transformations, isNew, stopsAtOld, sliceOptions, schema, rest, isLazy }: RetrieverOptions = {},
+  { name = '', transformations, isNew, stopsAtOld, sliceOptions, schema, rest, isLazy, splitOf }: RetrieverOptions = {},
 ): Retriever {
   const decoder = createDecoder(definition.decoder)
   const requesterDefinition = dictOf(definition.requester, 'requester')
@@ -39,6 +43,9 @@ export function createRetriever(
   })
   const paginator = createPaginator(definition.paginator, decoder, deps)
   const properties = createProperties(requesterDefinition, deps, (each) => createRetriever(each, deps))
+  const hasProperties = properties !== undefined
+  const reduction = planReduction(definition, name, { warn: deps.warn, hasProperties })
+  const split = splitOf?.(hasProperties)
   const ignoresSlicer = definition.ignore_stream_slicer_parameters_on_paginated_requests === true
 
   const reset = isDict(definition.pagination_reset) ? definition.pagination_reset : undefined
@@ -46,7 +53,34 @@ export function createRetriever(
   const maxRecords = isNumber(limits?.number_of_records) ? asNumber(limits.number_of_records) : Number.POSITIVE_INFINITY
   const remaining = reset?.action === 'SPLIT_USING_CURSOR' ? rest : undefined
 
-  async function* read(whole: StreamSlice): AsyncIterable<readonly Dict[]> {
+  /** Records of a window that was rejected after its first page are read again with its halves, as the reference does. */
+  async function* read(slice: StreamSlice, whole = slice, splits = 0): AsyncIterable<readonly Dict[]> {
+    let halves: readonly StreamSlice[]
+    try {
+      yield* readPages(slice, whole)
+      return
+    } catch (error) {
+      if (!(error instanceof WindowTooLarge)) throw error
+      halves = halvesOf(slice, splits, error.message)
+    }
+    for (const half of halves) yield* read(half, whole, splits + 1)
+  }
+
+  function halvesOf(slice: StreamSlice, splits: number, rejection: string): readonly StreamSlice[] {
+    if (!split)
+      throw new ConnectorError(
+        `The stream '${name}' cannot split its window. Add request_window_splitting to its retriever. ${rejection}`,
+      )
+    const halves = splits < MAX_SPLITS ? split.halves(slice) : undefined
+    if (halves) return halves
+    const why =
+      splits < MAX_SPLITS ? 'also with the smallest window that its cursor allows' : `after it was split ${MAX_SPLITS} times`
+    const text = `The API rejects the window ${slice.pyStr()} of the stream '${name}' ${why}.`
+    throw new ConnectorError([text, split.failureMessage, rejection].filter(Boolean).join(' '))
+  }
+
+  async function* readPages(whole: StreamSlice, observed: StreamSlice): AsyncIterable<readonly Dict[]> {
+    const reducer = reduction && createReducer(reduction, paginator.pageSize, name, deps.clock)
     const known = selector.casts ? await schema?.() : undefined
     let slice = whole
     let token = paginator.initial
@@ -58,17 +92,26 @@ export function createRetriever(
     for (;;) {
       sawOld = false
       const nextPageToken = token === null || token === undefined ? undefined : { next_page_token: token }
-      const page =
-        given instanceof HttpResponse
-          ? recordsOf(given, slice, undefined, known)
-          : await pageOf(slice, nextPageToken, token, known)
+      const requested = reducer?.size
+      let page: Awaited<ReturnType<typeof pageOf>>
+      try {
+        page =
+          given instanceof HttpResponse
+            ? recordsOf(given, slice, undefined, known)
+            : await pageOf({ slice, nextPageToken, token, known, size: requested })
+      } catch (error) {
+        if (!(error instanceof PageTooLarge) || !reducer) throw error
+        await reducer.reduce(error.message)
+        continue
+      }
+      reducer?.succeeded()
       yield page?.records ?? []
       count += page?.records.length ?? 0
       if (page?.failure !== undefined) throw page.failure
       if (page && (!page.response || (stopsAtOld && sawOld))) return
       if (!page?.response || count >= maxRecords) {
         // From the first page again, after what the cursor has seen. Where nothing was seen since, once more at most.
-        const next = remaining?.(whole) ?? slice
+        const next = remaining?.(whole, observed) ?? slice
         resets = next.pyEquals(slice) ? resets + 1 : 0
         if (resets >= (remaining ? 1 : 2))
           throw new ConnectorError(
@@ -86,6 +129,7 @@ export function createRetriever(
         lastRecord: page.records.at(-1) ?? null,
         token: given === undefined ? (token ?? null) : null,
         slice,
+        requested,
       })
       given = undefined
       if (next === null || next === undefined) return
@@ -101,24 +145,16 @@ export function createRetriever(
   }
 
   /** Undefined when the API requests a restart. */
-  async function pageOf(slice: StreamSlice, nextPageToken: Dict | undefined, token: unknown, known: Dict | undefined) {
+  async function pageOf(input: PageInput) {
     try {
-      return properties
-        ? await chunkedPage(slice, nextPageToken, token, known)
-        : await onePage(slice, nextPageToken, token, known, undefined)
+      return properties ? await chunkedPage(input) : await onePage(input)
     } catch (error) {
       if (error instanceof PaginationReset) return undefined
       throw error
     }
   }
 
-  async function onePage(
-    slice: StreamSlice,
-    nextPageToken: Dict | undefined,
-    token: unknown,
-    known: Dict | undefined,
-    chunk: readonly string[] | undefined,
-  ) {
+  async function onePage({ slice, nextPageToken, token, known, size }: PageInput, chunk?: readonly string[]) {
     const { response } = await requester.send({
       slice: chunk ? new StreamSlice(slice.partition, slice.cursorSlice, { query_properties: chunk }) : slice,
       nextPageToken,
@@ -126,7 +162,7 @@ export function createRetriever(
       path: paginator.path(token),
       extra: (place) =>
         combine(
-          [paginator.options(place, token), nextPageToken && ignoresSlicer ? {} : (sliceOptions?.(place, slice) ?? {})],
+          [paginator.options(place, token, size), nextPageToken && ignoresSlicer ? {} : (sliceOptions?.(place, slice) ?? {})],
           place === 'body_json',
         ),
     })
@@ -152,13 +188,13 @@ export function createRetriever(
   }
 
   /** The same page once per chunk of properties; records with one key become one, after those without a key. */
-  async function chunkedPage(slice: StreamSlice, nextPageToken: Dict | undefined, token: unknown, known: Dict | undefined) {
+  async function chunkedPage(input: PageInput) {
     const { chunks, mergeKey } = await properties!.chunks()
     const merged = new Map<string, Dict>()
     const single: Dict[] = []
     let last: Awaited<ReturnType<typeof onePage>> | undefined
     for (const chunk of chunks) {
-      last = await onePage(slice, nextPageToken, token, known, chunk)
+      last = await onePage(input, chunk)
       if (last.failure !== undefined) throw last.failure
       for (const record of last.records) {
         const key = mergeKey?.(record)
@@ -172,7 +208,16 @@ export function createRetriever(
     return { records, found: Math.max(last?.found ?? 0, records.length), response: last?.response, failure: undefined }
   }
 
-  return { read }
+  return { read: (slice) => read(slice) }
+}
+
+interface PageInput {
+  readonly slice: StreamSlice
+  readonly nextPageToken: Dict | undefined
+  readonly token: unknown
+  readonly known: Dict | undefined
+  /** Of the page, instead of the configured one. */
+  readonly size: number | undefined
 }
 
 function deepMerge(target: Dict, source: Dict): void {

@@ -6,6 +6,7 @@ import { type Cursor, fullRefreshCursor } from './cursors/cursor.ts'
 import { type CursorPlan, planCursor } from './cursors/datetime-cursor.ts'
 import { createPartitionCursor } from './cursors/partition-cursor.ts'
 import type { WindowCursor } from './cursors/window-cursor.ts'
+import { planSplit } from './cursors/window-split.ts'
 import { ConnectorError } from './errors.ts'
 import type { Place } from './http/options.ts'
 import { createRequestOption } from './http/request-option.ts'
@@ -49,7 +50,9 @@ export function createStream(definition: Dict, state: Dict | undefined, deps: St
   let schema: Promise<Dict> | undefined
 
   const isAsync = retriever.type === 'AsyncRetriever'
+  const name = pyStr(definition.name ?? '')
   const options = {
+    name,
     transformations: definition.transformations,
     schema: () => loadOnce(),
     sliceOptions: sliceOptions(incremental, plan, router, deps),
@@ -64,7 +67,16 @@ export function createStream(definition: Dict, state: Dict | undefined, deps: St
         isNew,
         rest: restOf(cursor),
         stopsAtOld: incremental?.is_data_feed === true,
-        isLazy: !childState && isReadLazily(retriever.partition_router) && mayReadLazily(incremental, retriever),
+        isLazy: mayReadLazily(incremental, retriever, !childState),
+        splitOf: (hasProperties) =>
+          planSplit(retriever, {
+            name,
+            incremental,
+            plan,
+            hasProperties,
+            hasFiles: isDict(definition.file_uploader),
+            warn: deps.warn,
+          }),
       })
 
   const loadOnce = () => {
@@ -73,7 +85,7 @@ export function createStream(definition: Dict, state: Dict | undefined, deps: St
   }
 
   return {
-    name: pyStr(definition.name ?? ''),
+    name,
     primaryKey: definition.primary_key,
     cursorField: plan?.field,
     cursor,
@@ -82,8 +94,15 @@ export function createStream(definition: Dict, state: Dict | undefined, deps: St
   }
 }
 
-/** True, or an error as the reference raises it. */
-function mayReadLazily(incremental: Dict | undefined, { decoder }: Dict): true {
+/** Whether the first page of a slice is in the record of its parent, or an error as the reference raises it. */
+function mayReadLazily(incremental: Dict | undefined, retriever: Dict, isFirst: boolean): boolean {
+  const { decoder } = retriever
+  if (!isReadLazily(retriever.partition_router)) return false
+  if (truthy(retriever.page_size_reduction) || truthy(retriever.request_window_splitting))
+    throw new ConnectorError(
+      'page_size_reduction and request_window_splitting do not support lazy_read_pointer: the records are in the pages of the parent.',
+    )
+  if (!isFirst) return false
   if (incremental && incremental.type !== 'DatetimeBasedCursor')
     throw new ConnectorError('lazy_read_pointer supports the cursor DatetimeBasedCursor only.')
   if (truthy(incremental?.step) || truthy(incremental?.cursor_granularity))
@@ -109,7 +128,7 @@ function isTooOld(definition: Dict, state: Dict | undefined, deps: Deps): boolea
   return moment === undefined || (compare(moment, deps.clock.now().minus(period)) ?? 0) < 0
 }
 
-const restOf = (cursor: Cursor): ((slice: StreamSlice) => StreamSlice) | undefined =>
+const restOf = (cursor: Cursor): WindowCursor['rest'] | undefined =>
   'rest' in cursor ? (cursor as WindowCursor).rest : undefined
 
 const isSentinel = (state: Dict | undefined) =>

@@ -4,6 +4,7 @@ import { contextOf, dictOf } from '../component.ts'
 import { createDecoder, firstDecoded } from '../decode/decoder.ts'
 import { ConnectorError } from '../errors.ts'
 import { createRequestOption } from '../http/request-option.ts'
+import { refuseSmallerRequests } from '../pagination/page-size-reduction.ts'
 import { EMPTY_SLICE } from '../partitions/slice.ts'
 import * as dpath from '../python/dpath.ts'
 import { type Dict, pyStr, truthy } from '../python/values.ts'
@@ -12,6 +13,7 @@ import { type AuthDeps, type Authenticator, headerOption, tokenAuthenticator } f
 
 export function createSessionToken(definition: Dict, deps: AuthDeps): Authenticator {
   const { expressions, clock, hide } = deps
+  refuseSmallerRequests(dictOf(definition.login_requester, 'login_requester'), 'login_requester')
   const login = deps.createRequester(dictOf(definition.login_requester, 'login_requester'), 'login')
   const decoder = createDecoder(definition.decoder)
   const path = (definition.session_token_path as unknown[]).map(pyStr)

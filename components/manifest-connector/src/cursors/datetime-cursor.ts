@@ -20,6 +20,13 @@ export interface CursorPlan {
   normal(value: unknown): unknown
   /** Of a value of the state; undefined when it is not a time. */
   instant?(value: unknown): PyDatetime | undefined
+  /** The halves of a window, as starts and ends; undefined when it is as small as it may be. */
+  halves?(
+    start: unknown,
+    end: unknown,
+    granularity: Timedelta,
+    least: Timedelta | undefined,
+  ): readonly [readonly [unknown, unknown], readonly [unknown, unknown]] | undefined
 }
 
 const DEFAULT_FORMAT = '%Y-%m-%dT%H:%M:%S.%f%z'
@@ -104,6 +111,7 @@ export function planCursor(definition: Dict, deps: Deps): CursorPlan {
         throw error
       }
     },
+    halves: (from, to, unit, least) => halvesOf(parseOwn(from), parseOwn(to), unit, least, values.format),
     create: (state, lookbackSeconds) =>
       createWindowCursor({
         field,
@@ -116,6 +124,29 @@ export function planCursor(definition: Dict, deps: Deps): CursorPlan {
         ...(lookbackSeconds > 0 && { moveBack: (value: PyDatetime) => value.minus(new Timedelta(lookbackSeconds)) }),
       }),
   }
+}
+
+/** Both have at least one unit, and do not overlap. */
+function halvesOf(
+  start: PyDatetime,
+  end: PyDatetime,
+  unit: Timedelta,
+  least: Timedelta | undefined,
+  format: (value: PyDatetime) => unknown,
+): ReturnType<NonNullable<CursorPlan['halves']>> {
+  const isAbove = (a: unknown, b: unknown) => (compare(a, b) ?? 0) > 0
+  if (!isAbove(end, start)) return undefined
+  const span = end.since(start)
+  if (least && !isAbove(span, least)) return undefined
+  const units = span.inMicroseconds / unit.inMicroseconds + 1n
+  if (units <= 1n) return undefined
+  const firstEnd = start.plus(Timedelta.ofMicroseconds((units / 2n - 1n) * unit.inMicroseconds))
+  const secondStart = firstEnd.plus(unit)
+  if (isAbove(start, firstEnd) || isAbove(secondStart, end)) return undefined
+  return [
+    [format(start), format(firstEnd)],
+    [format(secondStart), format(end)],
+  ]
 }
 
 /** Past the year 9999 there is no date. */

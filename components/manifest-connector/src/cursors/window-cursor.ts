@@ -40,8 +40,8 @@ export interface WindowCursor extends Cursor {
   windows(): Iterable<Dict>
   /** The state's value of the cursor field. */
   position(): unknown
-  /** The window from the largest value seen in it. */
-  rest(slice: StreamSlice): StreamSlice
+  /** The window from the largest value seen in it. `observed` is the slice that records are counted for. */
+  rest(slice: StreamSlice, observed: StreamSlice): StreamSlice
 }
 
 export function createWindowCursor<T>({
@@ -165,9 +165,9 @@ export function createWindowCursor<T>({
     },
     finish: () => {},
     position,
-    rest(slice) {
-      const known = seen.get(keyOf(slice))
-      if (known === undefined) return slice
+    rest(slice, observed) {
+      const known = seen.get(keyOf(observed))
+      if (known === undefined || compare(known, values.parse(slice.cursorSlice[startField])) < 0) return slice
       return new StreamSlice(slice.partition, { ...slice.cursorSlice, [startField]: values.format(known) }, slice.extraFields)
     },
     state: () => ({ ...state, [field]: position() }),

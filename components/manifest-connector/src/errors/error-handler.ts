@@ -5,7 +5,16 @@ import type { HttpResponse } from '../http/response.ts'
 import { asNumber, type Dict, isDict, isNumber, truthy } from '../python/values.ts'
 import { type Backoff, createBackoff, type ErrorHandlerDeps } from './backoff.ts'
 
-export type Action = 'SUCCESS' | 'RETRY' | 'FAIL' | 'IGNORE' | 'RATE_LIMITED' | 'RESET_PAGINATION' | 'REFRESH_TOKEN_THEN_RETRY'
+export type Action =
+  | 'SUCCESS'
+  | 'RETRY'
+  | 'FAIL'
+  | 'IGNORE'
+  | 'RATE_LIMITED'
+  | 'RESET_PAGINATION'
+  | 'REFRESH_TOKEN_THEN_RETRY'
+  | 'REDUCE_PAGE_SIZE'
+  | 'SPLIT_REQUEST_WINDOW'
 
 export interface Resolution {
   readonly action: Action
@@ -43,7 +52,14 @@ export function createErrorHandler(definition: unknown, deps: ErrorHandlerDeps):
 }
 
 /** These end the search of a composite; FAIL and the rest leave it to the handlers after. */
-const FINAL: ReadonlySet<Action> = new Set(['SUCCESS', 'RETRY', 'IGNORE', 'RESET_PAGINATION'])
+const FINAL: ReadonlySet<Action> = new Set([
+  'SUCCESS',
+  'RETRY',
+  'IGNORE',
+  'RESET_PAGINATION',
+  'REDUCE_PAGE_SIZE',
+  'SPLIT_REQUEST_WINDOW',
+])
 
 function composite(definition: Dict, deps: ErrorHandlerDeps): ErrorHandler {
   const handlers = (definition.error_handlers as unknown[]).map((each) => createErrorHandler(each, deps))
@@ -102,15 +118,19 @@ function defaultHandler(definition: Dict, deps: ErrorHandlerDeps): ErrorHandler 
   }
 }
 
-/** Newer than the manifests of the public catalogue. */
-const NOT_SUPPORTED: ReadonlySet<string> = new Set(['REDUCE_PAGE_SIZE', 'SPLIT_REQUEST_WINDOW'])
+/** Whether a response filter of the handler has this action. */
+export function usesAction(definition: unknown, action: Action): boolean {
+  if (!isDict(definition)) return false
+  if (definition.type === 'CompositeErrorHandler')
+    return Array.isArray(definition.error_handlers) && definition.error_handlers.some((each) => usesAction(each, action))
+  const filters = Array.isArray(definition.response_filters) ? definition.response_filters : []
+  return filters.some((each) => isDict(each) && each.action === action)
+}
 
 function responseFilter(
   filter: Dict,
   { config, expressions }: ErrorHandlerDeps,
 ): (response: HttpResponse) => Resolution | undefined {
-  if (NOT_SUPPORTED.has(String(filter.action)))
-    throw new ConnectorError(`The action ${String(filter.action)} of a response filter is not supported.`)
   const codes = new Set(Array.isArray(filter.http_codes) ? filter.http_codes.map(Number) : [])
   const parameters = isDict(filter.$parameters) ? filter.$parameters : {}
   const action = typeof filter.action === 'string' ? (filter.action.toUpperCase() as Action) : undefined // one of the schema

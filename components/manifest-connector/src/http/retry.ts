@@ -22,6 +22,12 @@ class Retry extends Error {
 /** The API requests that the pages are read from the start again. */
 export class PaginationReset extends ConnectorError {}
 
+/** The API requires a page with fewer records. */
+export class PageTooLarge extends ConnectorError {}
+
+/** The API requires a smaller window. */
+export class WindowTooLarge extends ConnectorError {}
+
 export interface RetryDeps {
   readonly clock: Clock
   readonly send: Send
@@ -65,6 +71,8 @@ export async function sendWithRetries(first: HttpRequest, { clock, send, errors,
     if (response && (action === 'SUCCESS' || action === 'IGNORE')) return { response, ignored: action === 'IGNORE' }
     const error = failure ?? failureOf(request, response, resolution)
     if (action === 'RESET_PAGINATION') throw new PaginationReset(error.message)
+    if (action === 'REDUCE_PAGE_SIZE') throw new PageTooLarge(error.message)
+    if (action === 'SPLIT_REQUEST_WINDOW') throw new WindowTooLarge(error.message)
     if (action === 'FAIL' || action === 'IGNORE' || action === 'SUCCESS') throw error
     refresh = action === 'REFRESH_TOKEN_THEN_RETRY'
     const seconds = await errors.backoff(response, attempts)

@@ -1,36 +1,27 @@
-// A template as functions: parsed once, each node one closure. No code is generated, so nothing outside the tables can be called.
+// An expression as functions: parsed once, each node one closure. No code is generated, so nothing outside the tables can be called.
 
-import { ConnectorError } from '../errors.ts'
-import { type Dict, pyStr, setKey, Tuple, truthy } from '../python/values.ts'
-import type { Arguments, Expression, Node } from './ast.ts'
+import { type Dict, isDict, pyStr, setKey, Tuple, truthy } from '../python/values.ts'
+import type { Arguments, Expression } from './ast.ts'
 import { filterOf } from './filters.ts'
-import { FUNCTIONS, isNamespace } from './functions.ts'
+import { FUNCTIONS } from './functions.ts'
 import { attribute, item, slice } from './members.ts'
 import { binary, comparison } from './operators.ts'
-import { parseTemplate } from './parser.ts'
 import { iterate, PyFunction, PyTypeError, type Run, typeName, Undefined } from './runtime.ts'
 import { testOf } from './tests.ts'
 
 /** The variables of a rendering, and those that its loops and assignments add. */
-interface Scope {
+export interface Scope {
   readonly run: Run
   readonly context: Dict
   readonly locals: Map<string, unknown>
   readonly parent: Scope | undefined
+  /** Of the block whose filters are applied. */
+  readonly text?: string
 }
 
-type Eval = (scope: Scope) => unknown
-type Emit = (scope: Scope) => string
+export type Eval = (scope: Scope) => unknown
 
-export interface Template {
-  /** Variables that no statement of the template sets. */
-  readonly variables: ReadonlySet<string>
-  render(context: Dict, run: Run): string
-  /** Of a template that is one expression and nothing else: its value before it becomes text. */
-  readonly value?: (context: Dict, run: Run) => unknown
-}
-
-function lookUp(name: string): Eval {
+export function lookUp(name: string): Eval {
   return (scope) => {
     for (let at: Scope | undefined = scope; at; at = at.parent) if (at.locals.has(name)) return at.locals.get(name)
     if (Object.hasOwn(scope.context, name)) return scope.context[name] ?? null
@@ -38,18 +29,30 @@ function lookUp(name: string): Eval {
   }
 }
 
-function argumentsOf(args: Arguments): (scope: Scope) => { positional: unknown[]; named: Dict } {
+function argumentsOf(args: Arguments): (scope: Scope, more?: Dict) => { positional: unknown[]; named: Dict } {
   const positional = args.positional.map(expression)
   const named = args.named.map(([name, value]) => [name, expression(value)] as const)
-  return (scope) => {
+  const [list, dict] = [args.list && expression(args.list), args.dict && expression(args.dict)]
+  return (scope, given) => {
     const values: Dict = {}
+    const all = positional.map((value) => value(scope))
     for (const [name, value] of named) setKey(values, name, value(scope))
-    return { positional: positional.map((value) => value(scope)), named: values }
+    for (const [name, value] of Object.entries(given ?? {})) setKey(values, name, value)
+    if (list) for (const each of iterate(list(scope))) all.push(each)
+    const more = dict?.(scope)
+    if (more !== undefined && !isDict(more)) throw new PyTypeError('argument after ** must be a mapping')
+    for (const [name, value] of Object.entries(more ?? {})) {
+      if (Object.hasOwn(values, name)) throw new PyTypeError(`got multiple values for keyword argument '${name}'`)
+      setKey(values, name, value)
+    }
+    return { positional: all, named: values }
   }
 }
 
-function expression(node: Expression): Eval {
+export function expression(node: Expression): Eval {
   switch (node.kind) {
+    case 'block text':
+      return ({ text }) => text ?? ''
     case 'constant':
       return () => node.value
     case 'name':
@@ -164,149 +167,15 @@ function operation(operator: string, left: Eval, right: Eval): Eval {
   }
 }
 
-function call(target: Expression, args: Arguments): Eval {
+/** `more` gives named arguments beside those of the template. */
+export function call(target: Expression, args: Arguments, more?: (scope: Scope) => Dict): Eval {
   const [of, values] = [expression(target), argumentsOf(args)]
   return (scope) => {
     scope.run.step()
     const callee = of(scope)
     if (callee instanceof Undefined) callee.fail()
     if (!(callee instanceof PyFunction)) throw new PyTypeError(`'${typeName(callee)}' object is not callable`)
-    const { positional, named } = values(scope)
+    const { positional, named } = values(scope, more?.(scope))
     return callee.call(positional, named, scope.run)
-  }
-}
-
-const inside = (scope: Scope): Scope => ({ run: scope.run, context: scope.context, locals: new Map(), parent: scope })
-
-function emitAll(nodes: readonly Node[]): Emit {
-  const parts = nodes.map(emit)
-  if (parts.length === 1) return parts[0]!
-  return (scope) => {
-    let out = ''
-    for (const part of parts) out += part(scope)
-    return out
-  }
-}
-
-function emit(node: Node): Emit {
-  switch (node.kind) {
-    case 'text':
-      return () => node.text
-    case 'output': {
-      const value = expression(node.value)
-      return (scope) => scope.run.text(value(scope))
-    }
-    case 'if': {
-      const branches = node.branches.map(([test, body]) => [test && expression(test), emitAll(body)] as const)
-      return (scope) => branches.find(([test]) => !test || truthy(test(scope)))?.[1](scope) ?? ''
-    }
-    case 'for':
-      return loop(node)
-    case 'set':
-      return assignment(node)
-  }
-}
-
-function loop(node: Node & { kind: 'for' }): Emit {
-  const items = expression(node.items)
-  const test = node.test && expression(node.test)
-  const [body, otherwise] = [emitAll(node.body), emitAll(node.otherwise)]
-  return (scope) => {
-    let all = [...iterate(items(scope))].map((value) => {
-      const inner = inside(scope)
-      assign(inner, node.names, value)
-      scope.run.step()
-      return inner
-    })
-    if (test) all = all.filter((inner) => truthy(test(inner)))
-    if (all.length === 0) return otherwise(scope)
-    let out = ''
-    for (const [i, inner] of all.entries()) {
-      inner.locals.set('loop', {
-        index: i + 1,
-        index0: i,
-        first: i === 0,
-        last: i === all.length - 1,
-        length: all.length,
-        revindex: all.length - i,
-        revindex0: all.length - i - 1,
-      })
-      out += body(inner)
-    }
-    return out
-  }
-}
-
-function assign(scope: Scope, names: readonly string[], value: unknown): void {
-  if (names.length === 1) {
-    scope.locals.set(names[0]!, value)
-    return
-  }
-  const parts = [...iterate(value)]
-  if (parts.length !== names.length)
-    throw new ConnectorError(`ValueError: expected ${names.length} values to unpack, got ${parts.length}`)
-  for (const [i, name] of names.entries()) scope.locals.set(name, parts[i])
-}
-
-function assignment({ names, member, value }: Node & { kind: 'set' }): Emit {
-  const evaluated = Array.isArray(value) ? emitAll(value as readonly Node[]) : expression(value as Expression)
-  return (scope) => {
-    const result = evaluated(scope)
-    if (member === undefined) assign(scope, names, result)
-    else {
-      const space = lookUp(names[0]!)(scope)
-      if (!isNamespace(space)) throw new ConnectorError('cannot assign attribute on non-namespace object')
-      space.pySet(member, result)
-    }
-    return ''
-  }
-}
-
-/** Names that are read and not set before by a statement of the template. */
-function freeNames(nodes: readonly Node[]): Set<string> {
-  const free = new Set<string>()
-  const inExpression = (node: unknown, known: ReadonlySet<string>): void => {
-    if (Array.isArray(node)) for (const each of node) inExpression(each, known)
-    else if (typeof node === 'object' && node !== null) {
-      const { kind, name } = node as { kind?: string; name?: string }
-      if (kind === 'constant') return
-      if (kind === 'name' && name !== undefined && !known.has(name) && !FUNCTIONS.has(name)) free.add(name)
-      for (const part of Object.values(node)) inExpression(part, known)
-    }
-  }
-  const inNodes = (list: readonly Node[], known: Set<string>): void => {
-    for (const node of list) {
-      if (node.kind === 'output') inExpression(node.value, known)
-      else if (node.kind === 'if')
-        for (const [test, body] of node.branches) {
-          inExpression(test, known)
-          inNodes(body, known)
-        }
-      else if (node.kind === 'for') {
-        inExpression(node.items, known)
-        const inner = new Set([...known, ...node.names, 'loop'])
-        inExpression(node.test, inner)
-        inNodes(node.body, inner)
-        inNodes(node.otherwise, new Set(known))
-      } else if (node.kind === 'set') {
-        if (Array.isArray(node.value)) inNodes(node.value as readonly Node[], new Set(known))
-        else inExpression(node.value, known)
-        for (const name of node.names) known.add(name)
-      }
-    }
-  }
-  inNodes(nodes, new Set())
-  return free
-}
-
-export function compileTemplate(source: string): Template {
-  const nodes = parseTemplate(source)
-  const output = emitAll(nodes)
-  const scopeOf = (context: Dict, run: Run): Scope => ({ run, context, locals: new Map(), parent: undefined })
-  const only = nodes.length === 1 && nodes[0]!.kind === 'output' ? expression(nodes[0]!.value) : undefined
-  return {
-    variables: freeNames(nodes),
-    render: (context, run) => output(scopeOf(context, run)),
-    ...(only && { value: (context: Dict, run: Run) => only(scopeOf(context, run)) }),
   }
 }

@@ -6,8 +6,8 @@ import { copied } from '../python/json.ts'
 import { literal, NO_LITERAL } from '../python/literal.ts'
 import { type Dict, equals, isDict, isFloat, isInt, pyStr, setKey, Tuple } from '../python/values.ts'
 import type { PyDatetime } from '../time/datetime.ts'
-import { compileTemplate, type Template } from './compile.ts'
 import { PyTypeError, Run, UndefinedError } from './runtime.ts'
+import { compileTemplate, type Template } from './statements.ts'
 
 /** Python types that the conversion may give; any when absent. */
 export type ValidType = 'str' | 'list' | 'float' | 'int' | 'bool'

@@ -1,78 +1,19 @@
-// Jinja's grammar, with its precedences: filters bind stronger than arithmetic, comparisons can be chained.
+// Jinja's statements: what stands between {% and %}, around texts and expressions.
 
-import { literal } from '../python/literal.ts'
-import type { Arguments, Expression, Node } from './ast.ts'
-import { type Piece, TemplateError, type Token, tokenize } from './lexer.ts'
-
-const END: Token = { kind: 'end', text: '' }
-const COMPARISONS = new Set(['==', '!=', '<', '>', '<=', '>='])
-const MAX_DEPTH = 100
-
-class Tokens {
-  readonly #tokens: readonly Token[]
-  #at = 0
-  #depth = 0
-  constructor(tokens: readonly Token[]) {
-    this.#tokens = tokens
-  }
-  get next(): Token {
-    return this.#tokens[this.#at] ?? END
-  }
-  peek(ahead = 1): Token {
-    return this.#tokens[this.#at + ahead] ?? END
-  }
-  take(): Token {
-    return this.#tokens[this.#at++] ?? END
-  }
-  isOperator(text: string): boolean {
-    return this.next.kind === 'operator' && this.next.text === text
-  }
-  isName(text: string): boolean {
-    return this.next.kind === 'name' && this.next.text === text
-  }
-  skipOperator(text: string): boolean {
-    if (!this.isOperator(text)) return false
-    this.#at++
-    return true
-  }
-  skipName(text: string): boolean {
-    if (!this.isName(text)) return false
-    this.#at++
-    return true
-  }
-  expect(text: string): void {
-    if (!this.skipOperator(text)) throw this.unexpected(`'${text}'`)
-  }
-  name(): string {
-    const token = this.take()
-    if (token.kind !== 'name') throw new TemplateError(`expected a name, got '${token.text || 'end of expression'}'`)
-    return token.text
-  }
-  end(): void {
-    if (this.next.kind !== 'end') throw this.unexpected('end of expression')
-  }
-  unexpected(wanted: string): TemplateError {
-    return new TemplateError(`expected ${wanted}, got '${this.next.text || 'end of expression'}'`)
-  }
-  nested<T>(read: () => T): T {
-    if (++this.#depth > MAX_DEPTH) throw new TemplateError(`the expression is nested deeper than ${MAX_DEPTH} levels`)
-    const value = read()
-    this.#depth--
-    return value
-  }
-}
+import type { Expression, Node, Signature } from './ast.ts'
+import { blockFilters, expression, MAX_DEPTH, nameOf, or, Tokens, targetOf, tupleOrExpression } from './expressions.ts'
+import { type Piece, TemplateError, tokenize } from './lexer.ts'
 
 export function parseTemplate(source: string): Node[] {
-  const pieces = tokenize(source)
-  const reader = { pieces, at: 0, depth: 0 }
-  const { nodes } = body(reader, [])
-  return nodes
+  const reader = { pieces: tokenize(source), at: 0, depth: 0, blocks: new Set<string>() }
+  return body(reader, []).nodes
 }
 
 interface PieceReader {
   readonly pieces: readonly Piece[]
   at: number
   depth: number
+  readonly blocks: Set<string>
 }
 
 /** Nodes up to a statement that begins with one of these words, which is consumed. */
@@ -104,11 +45,36 @@ function body(reader: PieceReader, ends: readonly string[]): { nodes: Node[]; en
   }
 }
 
+type Statement = (tokens: Tokens, reader: PieceReader) => Node
+
+const STATEMENTS: Readonly<Record<string, Statement>> = {
+  if: ifStatement,
+  for: forStatement,
+  set: setStatement,
+  macro: macroStatement,
+  call: callStatement,
+  filter: filterStatement,
+  with: withStatement,
+  block: blockStatement,
+  print: printStatement,
+  extends: extendsStatement,
+  include: loadStatement,
+  import: loadStatement,
+  from: fromStatement,
+}
+
 function statement(word: string, tokens: Tokens, reader: PieceReader): Node {
-  if (word === 'if') return ifStatement(tokens, reader)
-  if (word === 'for') return forStatement(tokens, reader)
-  if (word === 'set') return setStatement(tokens, reader)
-  throw new TemplateError(`The statement '${word}' is not supported. Supported: if, for, set, raw.`)
+  const parse = Object.hasOwn(STATEMENTS, word) ? STATEMENTS[word] : undefined
+  if (!parse)
+    throw new TemplateError(`The statement '${word}' is not supported. Supported: ${Object.keys(STATEMENTS).join(', ')}, raw.`)
+  return parse(tokens, reader)
+}
+
+/** The nodes up to the end of the statement. */
+function closed(reader: PieceReader, end: string): Node[] {
+  const part = body(reader, [end])
+  part.tokens.end()
+  return part.nodes
 }
 
 function ifStatement(tokens: Tokens, reader: PieceReader): Node {
@@ -124,297 +90,132 @@ function ifStatement(tokens: Tokens, reader: PieceReader): Node {
   }
 }
 
-function targets(tokens: Tokens): string[] {
-  const bracket = tokens.skipOperator('(')
-  const names = [tokens.name()]
-  while (tokens.skipOperator(',')) names.push(tokens.name())
-  if (bracket) tokens.expect(')')
-  return names
-}
-
 function forStatement(tokens: Tokens, reader: PieceReader): Node {
-  const names = targets(tokens)
+  const target = targetOf(tokens)
   if (!tokens.skipName('in')) throw tokens.unexpected("'in'")
-  const items = or(tokens)
+  const first = or(tokens)
+  let items: Expression = first
+  if (tokens.isOperator(',')) {
+    const all = [first]
+    while (tokens.skipOperator(',') && tokens.next.kind !== 'end') all.push(or(tokens))
+    items = { kind: 'tuple', items: all }
+  }
   const test = tokens.skipName('if') ? expression(tokens) : undefined
-  if (tokens.isName('recursive')) throw new TemplateError('Recursive loops are not supported.')
+  const recursive = tokens.skipName('recursive')
   tokens.end()
   const part = body(reader, ['else', 'endfor'])
-  const otherwise = part.end === 'else' ? body(reader, ['endfor']).nodes : []
-  return { kind: 'for', names, items, test, body: part.nodes, otherwise }
+  part.tokens.end()
+  const otherwise = part.end === 'else' ? closed(reader, 'endfor') : []
+  return { kind: 'for', target, items, test, body: part.nodes, otherwise, recursive }
 }
 
 function setStatement(tokens: Tokens, reader: PieceReader): Node {
-  const names = targets(tokens)
-  const member = tokens.skipOperator('.') ? tokens.name() : undefined
-  if (!tokens.skipOperator('=')) {
+  const target = targetOf(tokens)
+  const member = typeof target === 'string' && tokens.skipOperator('.') ? tokens.name() : undefined
+  if (tokens.skipOperator('=')) {
+    const value = tupleOrExpression(tokens)
     tokens.end()
-    return { kind: 'set', names, member, value: body(reader, ['endset']).nodes }
+    return { kind: 'set', target, member, value }
   }
-  const value = tupleOrExpression(tokens)
+  const filter = tokens.isOperator('|') ? { expression: blockFilters(tokens, false) } : undefined
   tokens.end()
-  return { kind: 'set', names, member, value }
+  return { kind: 'set block', target, member, filter, body: closed(reader, 'endset') }
 }
 
-function tupleOrExpression(tokens: Tokens): Expression {
-  const first = expression(tokens)
-  if (!tokens.isOperator(',')) return first
-  const items = [first]
-  while (tokens.skipOperator(',') && tokens.next.kind !== 'end') items.push(expression(tokens))
-  return { kind: 'tuple', items }
-}
-
-function expression(tokens: Tokens): Expression {
-  return tokens.nested(() => {
-    let value = or(tokens)
-    while (tokens.skipName('if')) {
-      const test = or(tokens)
-      const otherwise = tokens.skipName('else') ? expression(tokens) : undefined
-      value = { kind: 'condition', test, whenTrue: value, otherwise }
-    }
-    return value
-  })
-}
-
-function or(tokens: Tokens): Expression {
-  let left = and(tokens)
-  while (tokens.skipName('or')) left = { kind: 'binary', operator: 'or', left, right: and(tokens) }
-  return left
-}
-
-function and(tokens: Tokens): Expression {
-  let left = not(tokens)
-  while (tokens.skipName('and')) left = { kind: 'binary', operator: 'and', left, right: not(tokens) }
-  return left
-}
-
-function not(tokens: Tokens): Expression {
-  if (!tokens.isName('not')) return comparison(tokens)
-  tokens.take()
-  return tokens.nested(() => ({ kind: 'unary', operator: 'not', of: not(tokens) }))
-}
-
-function comparison(tokens: Tokens): Expression {
-  const first = sum(tokens)
-  const rest: [string, Expression][] = []
-  for (;;) {
-    const { kind, text } = tokens.next
-    if (kind === 'operator' && COMPARISONS.has(text)) {
-      tokens.take()
-      rest.push([text, sum(tokens)])
-    } else if (tokens.skipName('in')) rest.push(['in', sum(tokens)])
-    else if (tokens.isName('not') && tokens.peek().kind === 'name' && tokens.peek().text === 'in') {
-      tokens.take()
-      tokens.take()
-      rest.push(['not in', sum(tokens)])
-    } else return rest.length === 0 ? first : { kind: 'compare', first, rest }
-  }
-}
-
-function leftToRight(tokens: Tokens, operators: readonly string[], operand: (tokens: Tokens) => Expression): Expression {
-  let left = operand(tokens)
-  while (tokens.next.kind === 'operator' && operators.includes(tokens.next.text)) {
-    const operator = tokens.take().text
-    left = { kind: 'binary', operator, left, right: operand(tokens) }
-  }
-  return left
-}
-
-const sum = (tokens: Tokens): Expression => leftToRight(tokens, ['+', '-'], concat)
-
-function concat(tokens: Tokens): Expression {
-  const items = [product(tokens)]
-  while (tokens.skipOperator('~')) items.push(product(tokens))
-  return items.length === 1 ? items[0]! : { kind: 'concat', items }
-}
-
-const product = (tokens: Tokens): Expression => leftToRight(tokens, ['*', '/', '//', '%'], power)
-const power = (tokens: Tokens): Expression => leftToRight(tokens, ['**'], (t) => unary(t, true))
-
-function unary(tokens: Tokens, withFilter: boolean): Expression {
-  return tokens.nested(() => {
-    let value: Expression
-    if (tokens.skipOperator('-')) value = { kind: 'unary', operator: '-', of: unary(tokens, false) }
-    else if (tokens.skipOperator('+')) value = { kind: 'unary', operator: '+', of: unary(tokens, false) }
-    else value = primary(tokens)
-    value = postfix(tokens, value)
-    return withFilter ? filtered(tokens, value) : value
-  })
-}
-
-const CONSTANTS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
-  ['true', true],
-  ['True', true],
-  ['false', false],
-  ['False', false],
-  ['none', null],
-  ['None', null],
-])
-
-function primary(tokens: Tokens): Expression {
-  const token = tokens.take()
-  switch (token.kind) {
-    case 'name':
-      return CONSTANTS.has(token.text)
-        ? { kind: 'constant', value: CONSTANTS.get(token.text) }
-        : { kind: 'name', name: token.text }
-    case 'string': {
-      let value = textOf(token.text)
-      while (tokens.next.kind === 'string') value += textOf(tokens.take().text)
-      return { kind: 'constant', value }
-    }
-    case 'integer':
-    case 'float':
-      return { kind: 'constant', value: literal(token.text.replace(/^0+(?=\d)/, '')) }
-    case 'operator':
-      if (token.text === '(') return bracketed(tokens)
-      if (token.text === '[') return { kind: 'list', items: items(tokens, ']') }
-      if (token.text === '{') return dict(tokens)
-  }
-  throw new TemplateError(`unexpected '${token.text || 'end of expression'}'`)
-}
-
-const ESCAPES = /\\(?:[0-7]{1,3}|x[\da-fA-F]{2}|u[\da-fA-F]{4}|U[\da-fA-F]{8}|[\s\S])/g
-const SIMPLE: Readonly<Record<string, string>> = {
-  n: '\n',
-  t: '\t',
-  r: '\r',
-  a: '\x07',
-  b: '\b',
-  f: '\f',
-  v: '\v',
-  '\\': '\\',
-  "'": "'",
-  '"': '"',
-  '\n': '',
-}
-
-const textOf = (quoted: string): string =>
-  quoted.slice(1, -1).replace(ESCAPES, (sequence) => {
-    const char = sequence[1]!
-    if (/[0-7]/.test(char)) return String.fromCodePoint(Number.parseInt(sequence.slice(1), 8))
-    if (sequence.length > 2) return String.fromCodePoint(Math.min(Number.parseInt(sequence.slice(2), 16), 0x10ffff))
-    return SIMPLE[char] ?? sequence
-  })
-
-function bracketed(tokens: Tokens): Expression {
-  if (tokens.skipOperator(')')) return { kind: 'tuple', items: [] }
-  const first = expression(tokens)
-  if (tokens.skipOperator(')')) return first
-  const all = [first]
-  while (tokens.skipOperator(',')) {
-    if (tokens.isOperator(')')) break
-    all.push(expression(tokens))
-  }
-  tokens.expect(')')
-  return { kind: 'tuple', items: all }
-}
-
-function items(tokens: Tokens, end: string): Expression[] {
-  const all: Expression[] = []
-  while (!tokens.skipOperator(end)) {
-    if (all.length > 0) {
-      tokens.expect(',')
-      if (tokens.skipOperator(end)) break
-    }
-    all.push(expression(tokens))
-  }
-  return all
-}
-
-function dict(tokens: Tokens): Expression {
-  const all: [Expression, Expression][] = []
-  while (!tokens.skipOperator('}')) {
-    if (all.length > 0) {
-      tokens.expect(',')
-      if (tokens.skipOperator('}')) break
-    }
-    const key = expression(tokens)
-    tokens.expect(':')
-    all.push([key, expression(tokens)])
-  }
-  return { kind: 'dict', items: all }
-}
-
-function postfix(tokens: Tokens, start: Expression): Expression {
-  let value = start
-  for (;;) {
-    if (tokens.skipOperator('.')) {
-      const token = tokens.take()
-      if (token.kind === 'integer') value = { kind: 'item', of: value, key: { kind: 'constant', value: Number(token.text) } }
-      else if (token.kind === 'name') value = { kind: 'attribute', of: value, name: token.text }
-      else throw new TemplateError(`expected a name after '.', got '${token.text || 'end of expression'}'`)
-    } else if (tokens.skipOperator('[')) value = subscript(tokens, value)
-    else if (tokens.skipOperator('(')) value = { kind: 'call', of: value, args: argumentsOf(tokens) }
-    else return value
-  }
-}
-
-function subscript(tokens: Tokens, of: Expression): Expression {
-  const parts: (Expression | undefined)[] = [undefined]
-  let isSlice = false
-  while (!tokens.skipOperator(']')) {
-    if (tokens.skipOperator(':')) {
-      isSlice = true
-      parts.push(undefined)
-    } else parts[parts.length - 1] = expression(tokens)
-    if (tokens.next.kind === 'end') throw tokens.unexpected("']'")
-  }
-  if (isSlice) return { kind: 'slice', of, parts }
-  if (!parts[0]) throw new TemplateError('expected subscript expression')
-  return { kind: 'item', of, key: parts[0] }
-}
-
-function argumentsOf(tokens: Tokens): Arguments {
-  const positional: Expression[] = []
-  const named: [string, Expression][] = []
-  let first = true
+function signature(tokens: Tokens): Signature {
+  const names: string[] = []
+  const defaults: Expression[] = []
   while (!tokens.skipOperator(')')) {
-    if (!first) {
-      tokens.expect(',')
-      if (tokens.skipOperator(')')) break
-    }
-    first = false
-    if (tokens.next.kind === 'name' && tokens.peek().kind === 'operator' && tokens.peek().text === '=') {
-      const name = tokens.name()
-      tokens.take()
-      named.push([name, expression(tokens)])
-    } else positional.push(expression(tokens))
+    if (names.length > 0) tokens.expect(',')
+    const name = nameOf(tokens)
+    if (names.includes(name)) throw new TemplateError(`duplicate argument '${name}'`)
+    names.push(name)
+    if (tokens.skipOperator('=')) defaults.push(expression(tokens))
+    else if (defaults.length > 0) throw new TemplateError('non-default argument follows default argument')
   }
-  return { positional, named }
+  return { names, defaults }
 }
 
-const NO_ARGUMENTS: Arguments = { positional: [], named: [] }
-
-function dottedName(tokens: Tokens): string {
-  let name = tokens.name()
-  while (tokens.skipOperator('.')) name += `.${tokens.name()}`
-  return name
+function macroStatement(tokens: Tokens, reader: PieceReader): Node {
+  const name = nameOf(tokens)
+  tokens.expect('(')
+  const parameters = signature(tokens)
+  tokens.end()
+  return { kind: 'macro', name, ...parameters, body: closed(reader, 'endmacro') }
 }
 
-function filtered(tokens: Tokens, start: Expression): Expression {
-  let value = start
-  for (;;) {
-    if (tokens.skipOperator('|')) {
-      const name = dottedName(tokens)
-      value = { kind: 'filter', of: value, name, args: tokens.skipOperator('(') ? argumentsOf(tokens) : NO_ARGUMENTS }
-    } else if (tokens.skipName('is')) value = test(tokens, value)
-    else if (tokens.skipOperator('(')) value = { kind: 'call', of: value, args: argumentsOf(tokens) }
-    else return value
+function callStatement(tokens: Tokens, reader: PieceReader): Node {
+  const parameters = tokens.skipOperator('(') ? signature(tokens) : { names: [], defaults: [] }
+  const call = expression(tokens)
+  if (call.kind !== 'call') throw new TemplateError('expected call')
+  if (call.args.named.some(([name]) => name === 'caller')) throw new TemplateError('keyword argument repeated: caller')
+  tokens.end()
+  return { kind: 'call block', call, ...parameters, body: closed(reader, 'endcall') }
+}
+
+function filterStatement(tokens: Tokens, reader: PieceReader): Node {
+  const filter = { expression: blockFilters(tokens, true) }
+  tokens.end()
+  return { kind: 'filter block', filter, body: closed(reader, 'endfilter') }
+}
+
+function withStatement(tokens: Tokens, reader: PieceReader): Node {
+  const values: [string, Expression][] = []
+  while (tokens.next.kind !== 'end') {
+    if (values.length > 0) tokens.expect(',')
+    const name = nameOf(tokens)
+    tokens.expect('=')
+    values.push([name, expression(tokens)])
   }
+  return { kind: 'with', values, body: closed(reader, 'endwith') }
 }
 
-const NO_ARGUMENT = new Set(['else', 'or', 'and', 'is', 'if', 'not', 'in'])
+function blockStatement(tokens: Tokens, reader: PieceReader): Node {
+  const name = tokens.name()
+  if (reader.blocks.has(name)) throw new TemplateError(`block '${name}' defined twice`)
+  reader.blocks.add(name)
+  const scoped = tokens.skipName('scoped')
+  if (tokens.isName('required')) throw new TemplateError("Blocks with 'required' are not supported.")
+  tokens.end()
+  const part = body(reader, ['endblock'])
+  part.tokens.skipName(name)
+  part.tokens.end()
+  return { kind: 'block', name, scoped, body: part.nodes }
+}
 
-function test(tokens: Tokens, of: Expression): Expression {
-  const isNot = tokens.skipName('not')
-  const name = dottedName(tokens)
-  const { kind, text } = tokens.next
-  if (tokens.skipOperator('(')) return { kind: 'test', of, name, args: argumentsOf(tokens), not: isNot }
-  const hasArgument =
-    ['string', 'integer', 'float'].includes(kind) ||
-    (kind === 'name' && !NO_ARGUMENT.has(text)) ||
-    (kind === 'operator' && '[{'.includes(text))
-  const args = hasArgument ? { positional: [postfix(tokens, primary(tokens))], named: [] } : NO_ARGUMENTS
-  return { kind: 'test', of, name, args, not: isNot }
+function printStatement(tokens: Tokens): Node {
+  const items: Expression[] = []
+  while (tokens.next.kind !== 'end') {
+    if (items.length > 0) tokens.expect(',')
+    items.push(expression(tokens))
+  }
+  return { kind: 'output', value: { kind: 'concat', items } }
+}
+
+function extendsStatement(tokens: Tokens, reader: PieceReader): Node {
+  if (reader.depth > 1) throw new TemplateError('cannot use extend from a non top-level scope')
+  return loadStatement(tokens)
+}
+
+/** `extends`, `include` and `import`: parsed, although no other template exists. */
+function loadStatement(tokens: Tokens): Node {
+  const template = expression(tokens)
+  const names: string[] = []
+  while (tokens.next.kind !== 'end') {
+    if (tokens.skipName('as')) names.push(nameOf(tokens))
+    else tokens.take()
+  }
+  return { kind: 'load', template, names }
+}
+
+function fromStatement(tokens: Tokens): Node {
+  const template = expression(tokens)
+  if (!tokens.skipName('import')) throw tokens.unexpected("'import'")
+  const names: string[] = []
+  while (tokens.next.kind !== 'end') {
+    const name = nameOf(tokens)
+    names.push(tokens.skipName('as') ? nameOf(tokens) : name)
+    if (!tokens.skipOperator(',') && tokens.skipName('with')) tokens.take()
+  }
+  return { kind: 'load', template, names }
 }

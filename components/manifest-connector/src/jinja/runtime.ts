@@ -74,6 +74,7 @@ export const hasMembers = (value: unknown): value is WithMembers =>
   typeof value === 'object' && value !== null && typeof (value as { pyMember?: unknown }).pyMember === 'function'
 
 const MAX_STEPS = 1_000_000
+const MAX_CALLS = 200
 const MAX_OUTPUT = 16 * 1024 * 1024
 
 /** One rendering: counts its steps and the size of what it builds. */
@@ -81,6 +82,7 @@ export class Run {
   readonly now: () => PyDatetime
   #steps = 0
   #size = 0
+  #depth = 0
   constructor(now: () => PyDatetime) {
     this.now = now
   }
@@ -91,6 +93,14 @@ export class Run {
   grow(characters: number): void {
     this.#size += characters
     if (this.#size > MAX_OUTPUT) throw new LimitError(`The expression built more than ${MAX_OUTPUT} characters and was stopped.`)
+  }
+  /** Macros and recursive loops that call themselves. */
+  nested<T>(work: () => T): T {
+    this.step()
+    if (++this.#depth > MAX_CALLS) throw new LimitError(`Macros or loops are nested deeper than ${MAX_CALLS} levels.`)
+    const value = work()
+    this.#depth--
+    return value
   }
   text(value: unknown): string {
     const text = pyStr(value)

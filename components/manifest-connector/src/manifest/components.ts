@@ -112,6 +112,16 @@ export const COMPONENTS: Readonly<Record<string, Readonly<Record<string, FieldTy
   CursorPagination: { 'cursor_value!': 'text', page_size: 'integer' },
   PaginationReset: { 'action!': 'text' },
   PaginationResetLimits: {},
+  PageSizeReduction: {
+    reduction_factor: 'number',
+    minimum_page_size: 'integer',
+    max_attempts: 'integer',
+    backoff_seconds: 'number',
+    retries_at_minimum_page_size: 'integer',
+    failure_message: 'text',
+    reset_policy: 'text',
+  },
+  RequestWindowSplitting: { failure_message: 'text', min_split_window: 'text' },
   // incremental reading
   DatetimeBasedCursor: {
     'cursor_field!': 'text',
@@ -183,7 +193,15 @@ export const CHILDREN: Readonly<Record<string, readonly string[]>> = {
   ConfigComponentsResolver: ['stream_config', 'components_mapping'],
   ParametrizedComponentsResolver: ['components_mapping'],
   DynamicSchemaLoader: ['retriever', 'schema_type_identifier'],
-  SimpleRetriever: ['requester', 'record_selector', 'paginator', 'partition_router', 'decoder'],
+  SimpleRetriever: [
+    'requester',
+    'record_selector',
+    'paginator',
+    'partition_router',
+    'decoder',
+    'page_size_reduction',
+    'request_window_splitting',
+  ],
   AsyncRetriever: [
     'record_selector',
     'status_extractor',

@@ -8,6 +8,7 @@ import { createRequestOption, injected } from '../http/request-option.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { StreamSlice } from '../partitions/slice.ts'
 import { asNumber, type Dict, isDict, isInt, isNumber, pyRepr, pyStr, truthy } from '../python/values.ts'
+import { readsPageSize } from './stop-condition.ts'
 
 export interface Page {
   readonly response: HttpResponse
@@ -18,18 +19,22 @@ export interface Page {
   readonly lastRecord: Dict | null
   readonly token: unknown
   readonly slice: StreamSlice
+  /** The size that was requested instead of the configured one. */
+  readonly requested?: number | undefined
 }
 
 export interface Paginator {
   readonly initial: unknown
+  readonly pageSize: unknown
   /** The token of the next page; null ends. */
   next(page: Page): unknown
-  options(place: Place, token: unknown): Dict
+  /** `size` takes the place of the configured page size. */
+  options(place: Place, token: unknown, size?: number): Dict
   /** The path that replaces the requester's, if the token is one. */
   path(token: unknown): string | undefined
 }
 
-const NO_PAGES: Paginator = { initial: null, next: () => null, options: () => ({}), path: () => undefined }
+const NO_PAGES: Paginator = { initial: null, pageSize: null, next: () => null, options: () => ({}), path: () => undefined }
 
 interface Strategy {
   readonly initial: unknown
@@ -47,14 +52,15 @@ export function createPaginator(definition: unknown, decoder: Decoder, deps: Dep
     throw new ValueError('page_size_option cannot be set if the pagination strategy does not have a page_size.')
   return {
     initial: strategy.initial,
+    pageSize: strategy.pageSize,
     next(page) {
       const token = strategy.next(page)
       return truthy(token) ? token : null
     },
-    options: (place, token) =>
+    options: (place, token, size) =>
       injected(place, [
         [token === null || token === undefined ? undefined : tokenOption, token],
-        [truthy(strategy.pageSize) ? sizeOption : undefined, strategy.pageSize],
+        [truthy(size ?? strategy.pageSize) ? sizeOption : undefined, size ?? strategy.pageSize],
       ]),
     path: (token) => (isPath && truthy(token) ? pyStr(token) : undefined),
   }
@@ -67,7 +73,7 @@ function createStrategy(definition: Dict, decoder: Decoder, deps: Deps): Strateg
     definition.page_size === undefined || definition.page_size === null ? null : expressions.value(definition.page_size, own)
   if (truthy(pageSize) && !isInt(pageSize)) throw new ConnectorError(`page_size must be an integer, not ${pyRepr(pageSize)}.`)
   const size = pageSize === null || pageSize === '' ? 0 : asNumber(pageSize)
-  const isShort = (count: number) => (size > 0 && count < size) || count === 0
+  const isShort = (count: number, requested = size) => (requested > 0 && count < requested) || count === 0
   const first = definition.inject_on_first_request === true
   switch (definition.type) {
     case 'PageIncrement': {
@@ -82,13 +88,25 @@ function createStrategy(definition: Dict, decoder: Decoder, deps: Deps): Strateg
       return {
         initial: first ? 0 : null,
         pageSize,
-        next: ({ found, token }) => (isShort(found) ? null : (token === null ? 0 : asNumber(token)) + found),
+        next: ({ found, token, requested }) =>
+          isShort(found, requested) ? null : (token === null ? 0 : asNumber(token)) + found,
       }
     case 'CursorPagination':
+      refuseUnsetPageSize(definition, pageSize)
       return { initial: null, pageSize, next: (page) => nextCursor(definition, page, decoder, deps, pageSize) }
     default:
       throw new ConnectorError(`The pagination strategy '${pyStr(definition.type)}' is not supported.`)
   }
+}
+
+/** A comparison with a missing page size would be true: the reading would end after the first page. */
+function refuseUnsetPageSize(definition: Dict, pageSize: unknown): void {
+  if (pageSize !== null) return
+  for (const field of ['stop_condition', 'cursor_value'])
+    if (readsPageSize(definition[field]))
+      throw new ValueError(
+        `The ${field} '${pyStr(definition[field])}' reads page_size, but the pagination strategy has no page_size. Add it.`,
+      )
 }
 
 function nextCursor(definition: Dict, page: Page, decoder: Decoder, { expressions, config }: Deps, pageSize: unknown): unknown {
@@ -99,7 +117,7 @@ function nextCursor(definition: Dict, page: Page, decoder: Decoder, { expression
     headers: page.response.headers(),
     last_record: page.lastRecord,
     last_page_size: page.size,
-    page_size: pageSize,
+    page_size: page.requested ?? pageSize,
     stream_slice: page.slice,
   }
   if (truthy(definition.stop_condition) && expressions.truth(definition.stop_condition, context)) return null

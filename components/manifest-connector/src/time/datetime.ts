@@ -35,6 +35,14 @@ export class Timedelta implements PyObject {
   totalSeconds(): number {
     return this.wholeSeconds + this.microseconds / MILLION
   }
+  /** Exact, also of a century. */
+  get inMicroseconds(): bigint {
+    return BigInt(this.wholeSeconds) * BigInt(MILLION) + BigInt(this.microseconds)
+  }
+  static ofMicroseconds(count: bigint): Timedelta {
+    const seconds = count / BigInt(MILLION)
+    return new Timedelta(Number(seconds), Number(count - seconds * BigInt(MILLION)))
+  }
   negated(): Timedelta {
     return new Timedelta(-this.wholeSeconds, -this.microseconds)
   }

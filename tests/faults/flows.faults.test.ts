@@ -9,8 +9,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chance } from '../support/chance.ts'
-import { migratedPostgres } from '../support/fresh-databases.ts'
-import { BUCKET, REGION, startS3 } from '../support/servers/start-s3.ts'
+import { sharedByNodes } from '../support/shared-by-nodes.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
@@ -176,18 +175,8 @@ test(`${ROUNDS} kills of the stack: every task of a flow runs once or is reporte
 })
 
 test(`${ROUNDS} kills of one of two workers on PostgreSQL: the same`, async (t) => {
-  const database = await migratedPostgres()
-  t.after(database.remove)
-  const s3 = await startS3()
-  t.after(s3.close)
   const shared = {
-    MILLRACE_DATABASE_URL: 'url' in database.location ? database.location.url : '',
-    MILLRACE_S3_ENDPOINT: s3.endpoint,
-    MILLRACE_S3_REGION: REGION,
-    MILLRACE_S3_BUCKET: BUCKET,
-    MILLRACE_S3_ACCESS_KEY_ID: s3.sessions.root.accessKeyId,
-    MILLRACE_S3_SECRET_ACCESS_KEY: s3.sessions.root.secretAccessKey,
-    MILLRACE_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+    ...(await sharedByNodes(t)),
     MILLRACE_WORKER_JOBS: '4',
     ...OPEN,
   }

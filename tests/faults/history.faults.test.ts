@@ -9,8 +9,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createChance, SEED } from '../support/chance.ts'
-import { migratedPostgres } from '../support/fresh-databases.ts'
-import { BUCKET, REGION, startS3 } from '../support/servers/start-s3.ts'
+import { sharedByNodes } from '../support/shared-by-nodes.ts'
 import { type RegisterOperation, registerProblem, type SetOperation, setProblem } from './history.ts'
 import { type Stack, startStack } from './stack.ts'
 
@@ -83,19 +82,7 @@ test(`${KILLS} kills under mixed load: one order explains all that clients have 
 })
 
 test(`${KILLS} kills under mixed load: one order explains all that clients have seen, on two nodes with PostgreSQL`, async (t) => {
-  const database = await migratedPostgres()
-  t.after(database.remove)
-  const s3 = await startS3()
-  t.after(s3.close)
-  const shared = {
-    MILLRACE_DATABASE_URL: 'url' in database.location ? database.location.url : '',
-    MILLRACE_S3_ENDPOINT: s3.endpoint,
-    MILLRACE_S3_REGION: REGION,
-    MILLRACE_S3_BUCKET: BUCKET,
-    MILLRACE_S3_ACCESS_KEY_ID: s3.sessions.root.accessKeyId,
-    MILLRACE_S3_SECRET_ACCESS_KEY: s3.sessions.root.secretAccessKey,
-    MILLRACE_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
-  }
+  const shared = await sharedByNodes(t)
   const masterToken = `1-1-${randomBytes(24).toString('hex')}`
   const nodes: Stack[] = []
   for (let i = 0; i < 2; i++) {

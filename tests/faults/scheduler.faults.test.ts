@@ -8,8 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chance } from '../support/chance.ts'
-import { migratedPostgres } from '../support/fresh-databases.ts'
-import { BUCKET, REGION, startS3 } from '../support/servers/start-s3.ts'
+import { sharedByNodes } from '../support/shared-by-nodes.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
@@ -150,26 +149,13 @@ test(`${ROUNDS} kills around the due second: exactly one run per due minute`, as
 })
 
 test('two nodes that share PostgreSQL and S3 run each due minute once', async (t) => {
-  const database = await migratedPostgres()
-  const s3 = await startS3()
-  t.after(() => s3.close())
-  const env = {
-    MILLRACE_DATABASE_URL: (database.location as { url: string }).url, // migratedPostgres answers a url
-    MILLRACE_S3_ENDPOINT: s3.endpoint,
-    MILLRACE_S3_REGION: REGION,
-    MILLRACE_S3_BUCKET: BUCKET,
-    MILLRACE_S3_ACCESS_KEY_ID: s3.sessions.root.accessKeyId,
-    MILLRACE_S3_SECRET_ACCESS_KEY: s3.sessions.root.secretAccessKey,
-    MILLRACE_ENCRYPTION_KEY: 'ab'.repeat(32),
-    MILLRACE_ROLES: 'api,scheduler',
-  }
+  const env = { ...(await sharedByNodes(t)), MILLRACE_ROLES: 'api,scheduler' }
   const one = await startStack(t, { env })
   const { readyMs } = await restart(one)
   await activeSchedules(one, SCHEDULES, '* * * * *')
   const dataDir = await mkdtemp(join(tmpdir(), 'millrace-stack-'))
   await addComponent(dataDir)
   const two = await startStack(t, { env, existing: { dataDir, masterToken: one.masterToken } })
-  t.after(() => database.remove())
   let due = Math.ceil(Date.now() / MINUTE) * MINUTE + 5 * MINUTE
   const { jobs, follow, allRan } = createLedger(SCHEDULES, timestamp(due))
   for (let round = 0; round < NODE_ROUNDS; round++, due += MINUTE) {

@@ -7,8 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { migratedPostgres } from '../support/fresh-databases.ts'
-import { BUCKET, REGION, startS3 } from '../support/servers/start-s3.ts'
+import { sharedByNodes } from '../support/shared-by-nodes.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
@@ -39,18 +38,8 @@ function dataFolder(t: TestContext, script: string, data: object = {}): string {
 
 /** Starts nodes on a PostgreSQL and an S3 of their own. */
 async function nodesOf(t: TestContext, newDataFolder: () => string) {
-  const database = await migratedPostgres()
-  t.after(database.remove)
-  const s3 = await startS3()
-  t.after(s3.close)
   const shared = {
-    MILLRACE_DATABASE_URL: 'url' in database.location ? database.location.url : '',
-    MILLRACE_S3_ENDPOINT: s3.endpoint,
-    MILLRACE_S3_REGION: REGION,
-    MILLRACE_S3_BUCKET: BUCKET,
-    MILLRACE_S3_ACCESS_KEY_ID: s3.sessions.root.accessKeyId,
-    MILLRACE_S3_SECRET_ACCESS_KEY: s3.sessions.root.secretAccessKey,
-    MILLRACE_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+    ...(await sharedByNodes(t)),
     MILLRACE_WORKER_JOBS: '3',
     MILLRACE_ISOLATION: 'off',
   }

@@ -16,6 +16,7 @@ import { createQueueStore } from '../server/src/services/jobs/queue/queue.store.
 import { usualDuration } from '../server/src/services/jobs/queue/usual-duration.ts'
 import { createSchedulerStore } from '../server/src/services/jobs/scheduler/scheduler.store.ts'
 import { createStorageJobsStore } from '../server/src/services/storage/storage-jobs/storage-jobs.store.ts'
+import { createTableBrowseStore } from '../server/src/services/storage/tables/catalog/table-browse.store.ts'
 import { createTablesStore } from '../server/src/services/storage/tables/tables.store.ts'
 import { freshPostgres, freshSqlite } from '../tests/support/fresh-databases.ts'
 import { report } from './support/measure.ts'
@@ -165,6 +166,7 @@ function pathsOf(metadata: MetadataDb): Paths {
   const queue = createQueueStore(db)
   const storageJobs = createStorageJobsStore(db)
   const tables = createTablesStore(db)
+  const browse = createTableBrowseStore(db)
   const schedules = createSchedulerStore(db)
   const claimOrder = { worker: 'w', running: [], operations: ['tableImport'], now: NOW, leaseUntil: NOW + 1000 }
   const firstPage = parseJobSearch({}, new Date(NOW), (id) => id)
@@ -194,7 +196,8 @@ function pathsOf(metadata: MetadataDb): Paths {
       const table = await tables.findByKey(1)
       await tables.findState(table!.snapshotId!)
     },
-    'list tables': () => tables.listPage([1], { limit: 100, offset: 0 }),
+    'list tables': () =>
+      browse.tables({ projectId: 1, branchId: 1, fallbackBranchId: undefined, ids: undefined }, { limit: 100, offset: 0 }),
     sweep: () => undone(metadata, (trx) => tables.forgetSnapshotsBefore(trx, new Date(NOW - 40 * DAY_MS))),
     'sweep one project': async () => {
       for await (const _ of tables.everySnapshot(1));

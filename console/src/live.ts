@@ -33,6 +33,7 @@ const CONCERNED: Readonly<Record<string, readonly (OperationName | typeof NAME_Q
     'tables.listSnapshots',
     'dashboards.result',
     'buckets.list',
+    'buckets.browse',
     'buckets.get',
     'lineage.graph',
     'lineage.freshness',
@@ -44,7 +45,6 @@ const CONCERNED: Readonly<Record<string, readonly (OperationName | typeof NAME_Q
   ],
   configuration: [
     NAME_QUERY,
-    'components.list',
     'configurations.browse',
     'configurations.list',
     'configurations.totals',

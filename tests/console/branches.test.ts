@@ -102,7 +102,7 @@ test('branches and workspaces in a browser', { timeout: 400_000 }, async (t) => 
     await page.getByText('It is empty.').waitFor()
     await page.getByLabel('Table to load').selectOption('in.c-shop.goods')
     await page.getByRole('button', { name: 'Load it' }).click()
-    await page.getByText('goods', { exact: true }).waitFor()
+    await page.getByRole('listitem').getByText('goods', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Switch off' }).click()
     await page.getByRole('heading', { name: '1 workspace, 0 active.' }).waitFor()
     nothingWrong()

@@ -54,6 +54,7 @@ interface FormContext {
   /** Two elements of a list change places, each as it was written. */
   readonly swap: (one: Path, other: Path) => void
   readonly suggestions: (format: string) => readonly string[]
+  readonly onType: (format: string, text: string) => void
   readonly onOpenJson: (() => void) | undefined
   /** The section of a guide that describes a place. */
   readonly helpFor: (path: Path) => { readonly page: string; readonly section: string } | undefined
@@ -72,6 +73,8 @@ export interface SchemaFormProps {
   readonly saved?: unknown
   /** Names to choose from, for texts with a `format` such as `table-id`. */
   readonly suggestions?: (format: string) => readonly string[]
+  /** What is typed into a field with a `format`, for suggestions that are searched for. */
+  readonly onType?: (format: string, text: string) => void
   /** Opens the JSON, where members are that no field shows. Left out: the form is a part of a whole that shows them elsewhere. */
   readonly onOpenJson?: () => void
   readonly helpFor?: FormContext['helpFor']
@@ -85,6 +88,7 @@ export function SchemaForm({
   inherited,
   saved,
   suggestions = () => [],
+  onType = () => {},
   onOpenJson,
   helpFor = () => undefined,
 }: SchemaFormProps) {
@@ -99,6 +103,7 @@ export function SchemaForm({
         inherited,
         saved,
         suggestions,
+        onType,
         onOpenJson,
         helpFor,
         put: (path, value) => onChange(setAt(text, path, value)),
@@ -545,12 +550,13 @@ function Loose({
   schema: Schema
   placeholder?: string
 }) {
-  const { document, putText, textOf, suggestions } = useForm()
+  const { document, putText, textOf, suggestions, onType } = useForm()
   const listId = useId()
   const value = valueIn(document, path)
   const shown = typeof value === 'string' ? value : (textOf(path) ?? '')
   const [typed, setTyped] = useState<string>()
   const offered = schema.format ? suggestions(schema.format) : []
+  const report = (text: string) => (schema.format ? onType(schema.format, text) : undefined)
   return (
     <>
       <input
@@ -559,8 +565,10 @@ function Loose({
         placeholder={placeholder}
         list={offered.length > 0 ? listId : undefined}
         value={typed ?? shown}
+        onFocus={() => report(shown)}
         onChange={(event) => {
           setTyped(event.target.value)
+          report(event.target.value)
           putText(path, typedText(event.target.value, schema))
         }}
         onBlur={() => setTyped(undefined)}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { completionAt, type SqlTable } from './sql-completion.ts'
+import { completionAt, idsNamed, type SqlTable, wantedAt } from './sql-completion.ts'
 
 const TABLES: readonly SqlTable[] = [
   { bucket: 'in.c-shop', name: 'orders', columns: ['id', 'price', 'Paid at'] },
@@ -40,6 +40,17 @@ test('functions and words of DuckDB are offered, and nothing in an empty place',
   assert.ok(at('select * from "in.c-shop"."orders" qual|')!.labels.includes('qualify'))
   assert.equal(at('select |'), undefined)
   assert.equal(at("select 'cou|"), undefined, 'nor in a text')
+})
+
+test('only the tables that a place needs are searched for', () => {
+  const wanted = (marked: string) => wantedAt(marked.replace('|', ''), marked.indexOf('|'))
+  assert.deepEqual(wanted('select * from ord|'), { ids: [], name: 'ord' })
+  assert.deepEqual(wanted('select 1 from |'), { ids: [], name: '' })
+  assert.deepEqual(wanted('select * from "in.c-shop"."or|'), { ids: [], name: 'in.c-shop.or' })
+  assert.deepEqual(wanted('select o.| from "in.c-shop"."orders" as o'), { ids: ['in.c-shop.orders'], name: undefined })
+  assert.deepEqual(wanted("select 'from ord|"), { ids: [], name: undefined })
+  assert.deepEqual(wanted('select 1 from "in.c-shop"."orders"; select pri|').ids, [], 'of another statement')
+  assert.deepEqual(idsNamed('select 1 from "a"."b" join "a"."b" on true; select 2 from "a"."c""d"'), ['a.b', 'a.c"d'])
 })
 
 test('a long text is completed in linear time', () => {

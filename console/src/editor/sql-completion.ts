@@ -57,11 +57,35 @@ const columnOption = (name: string, detail: string): SqlOption => ({
   type: 'column',
 })
 
-/** Undefined where nothing is to be offered: in an empty place, unless a table or a column is expected there. */
-export function completionAt(text: string, at: number, tables: readonly SqlTable[]): SqlCompletion | undefined {
+/** Tables that `completionAt` needs at a place, of a project that has too many to load all. */
+export interface WantedTables {
+  /** Named by the statement: with their columns. */
+  readonly ids: readonly string[]
+  /** What is typed where a table is expected; undefined elsewhere. */
+  readonly name: string | undefined
+}
+
+export function wantedAt(text: string, at: number): WantedTables {
+  const { before, word } = wordAt(text, at)
+  const isTable = !word.startsWith("'") && BEFORE_TABLE.test(before.slice(0, before.length - word.length))
+  return { ids: idsNamed(statementAt(text, at)), name: isTable ? word.replaceAll('"', '') : undefined }
+}
+
+/** Ids of the tables that a text names with their buckets. */
+export const idsNamed = (text: string): readonly string[] => [
+  ...new Set([...text.matchAll(SOURCE)].map(([, bucket = '', name = '']) => [bucket, name].join('.').replaceAll('""', '"'))),
+]
+
+/** The text of the statement before the place, and the word that ends there. */
+function wordAt(text: string, at: number): { readonly before: string; readonly word: string } {
   const before = text.slice(text.lastIndexOf(';', at - 1) + 1, at)
   const last = [...before.matchAll(TOKEN)].at(-1)
-  const word = last && last.index + last[0].length === before.length ? last[0] : ''
+  return { before, word: last && last.index + last[0].length === before.length ? last[0] : '' }
+}
+
+/** Undefined where nothing is to be offered: in an empty place, unless a table or a column is expected there. */
+export function completionAt(text: string, at: number, tables: readonly SqlTable[]): SqlCompletion | undefined {
+  const { before, word } = wordAt(text, at)
   if (word.startsWith("'")) return undefined
   const from = at - word.length
   const read = sourcesOf(statementAt(text, at), tables)

@@ -1,4 +1,4 @@
-// SQL with completion of the tables and columns of the project. CodeMirror in a shadow root, as the JSON editor is.
+// SQL with completion of the tables and columns of the project, which are searched for while a person types. CodeMirror in a shadow root, as the JSON editor is.
 
 import { autocompletion, type CompletionContext, type CompletionResult, closeCompletion } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
@@ -9,7 +9,7 @@ import { Compartment, EditorState, Prec } from '@codemirror/state'
 import { EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
 import { colours, look } from './json-editor.tsx'
-import { completionAt, type SqlTable } from './sql-completion.ts'
+import { completionAt, type SqlTable, type WantedTables, wantedAt } from './sql-completion.ts'
 import { createTypedTexts } from './typed-texts.ts'
 import './editor.css'
 
@@ -25,9 +25,14 @@ export interface Insertion {
   readonly number: number
 }
 
+export type TableSearch = (wanted: WantedTables) => Promise<readonly SqlTable[]>
+
 export interface SqlEditorProps {
   readonly text: string
+  /** Those of a script. */
   readonly tables: readonly SqlTable[]
+  /** Finds tables of the project. */
+  readonly search: TableSearch
   readonly onChange: (text: string) => void
   readonly onRun: () => void
   /** What is selected; undefined when nothing is. */
@@ -40,11 +45,16 @@ export interface SqlEditorProps {
 }
 
 /** Below the own words of the project, the keywords of PostgreSQL, which DuckDB follows. */
-const language = (tables: readonly SqlTable[]) => [
+const language = (tables: readonly SqlTable[], search: TableSearch) => [
   sql({ dialect: PostgreSQL, upperCaseKeywords: false }),
   PostgreSQL.language.data.of({
-    autocomplete: ({ state, pos }: CompletionContext): CompletionResult | null => {
-      const found = completionAt(state.doc.toString(), pos, tables)
+    autocomplete: async (context: CompletionContext): Promise<CompletionResult | null> => {
+      const { state, pos, view } = context
+      const text = state.doc.toString()
+      const wanted = wantedAt(text, pos)
+      const ofProject = wanted.ids.length === 0 && wanted.name === undefined ? [] : await search(wanted).catch(() => [])
+      if (context.aborted || view?.hasFocus === false) return null // other keys were typed meanwhile
+      const found = completionAt(text, pos, [...tables, ...ofProject])
       return found ? { from: found.from, options: found.options.map((one) => ({ ...one, boost: BOOSTS[one.type] })) } : null
     },
   }),
@@ -63,7 +73,7 @@ function selectionOf({ selection: { main } }: EditorState): Selection | undefine
 const BOOSTS = { table: 3, column: 3, alias: 2, function: 1, keyword: 0 } as const
 
 export default function SqlEditor(props: SqlEditorProps) {
-  const { text, tables, onChange, onRun, onSelect, mistake, insertion, isReadOnly = false } = props
+  const { text, tables, search, onChange, onRun, onSelect, mistake, insertion, isReadOnly = false } = props
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
   const known = useRef(new Compartment())
@@ -91,7 +101,7 @@ export default function SqlEditor(props: SqlEditorProps) {
           EditorView.lineWrapping,
           EditorState.readOnly.of(isReadOnly),
           EditorView.contentAttributes.of({ 'aria-label': 'SQL' }),
-          known.current.of(language(tables)),
+          known.current.of(language(tables, search)),
           autocompletion({ icons: false }), // their signs are in few fonts
           syntaxHighlighting(colours),
           look,
@@ -113,7 +123,7 @@ export default function SqlEditor(props: SqlEditorProps) {
       editor.destroy()
     }
   }, [])
-  useEffect(() => view.current?.dispatch({ effects: known.current.reconfigure(language(tables)) }), [tables])
+  useEffect(() => view.current?.dispatch({ effects: known.current.reconfigure(language(tables, search)) }), [tables, search])
   useEffect(() => {
     const state = view.current?.state
     if (!state) return

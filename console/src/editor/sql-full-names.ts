@@ -14,8 +14,11 @@ const SHOWN = 5
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-export function fullNamesOf(message: string, tables: readonly SqlTable[]): readonly FullName[] {
-  const bare = UNKNOWN.exec(message)?.[1]?.toLowerCase()
+/** The table that the error does not find; undefined for other errors. */
+export const unknownTable = (message: string): string | undefined => UNKNOWN.exec(message)?.[1]?.toLowerCase()
+
+export function fullNamesOf(message: string, tables: readonly Pick<SqlTable, 'bucket' | 'name'>[]): readonly FullName[] {
+  const bare = unknownTable(message)
   return tables
     .filter(({ name }) => name.toLowerCase() === bare)
     .slice(0, SHOWN)

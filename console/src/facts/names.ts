@@ -22,20 +22,6 @@ export interface Component {
   readonly hasRun: boolean
   readonly documentationUrl?: string | null
   readonly flags?: readonly string[]
-  readonly configurations?: readonly {
-    readonly id: string
-    readonly name: string
-    readonly version: number
-    readonly isDisabled?: boolean
-    readonly creatorToken?: { readonly description: string }
-    readonly configuration?: unknown
-  }[]
-}
-
-/** Components with the names of all their configurations, which can be very many: for lists to choose from. */
-export function useComponents({ enabled = true } = {}) {
-  const query = useLoad('components.list', { query: {} }, { enabled })
-  return { ...query, data: query.data as unknown as readonly Component[] | undefined } // configurations are described loosely
 }
 
 /** Every component of the stack, configured or not. */

@@ -37,11 +37,9 @@ const customersRow = { parameters: { config: { jobs: [{ endpoint: 'customers', d
 
 /** Makes the configuration with its two rows, unless it is there. */
 export async function createSampleShop(): Promise<void> {
-  const components = await api.call('components.list', { query: { include: 'configuration' } })
-  const known = (components as unknown as readonly { configurations?: readonly { id: string }[] }[]).flatMap(
-    (one) => one.configurations ?? [],
-  )
-  if (known.some(({ id }) => id === CONFIGURATION)) return
+  const configurations = [{ componentId: COMPONENT, configurationId: CONFIGURATION }]
+  const [known] = await api.call('configurations.names', { body: { configurations } })
+  if (known?.name) return
   await api.call('configurations.create', {
     path: { componentId: COMPONENT },
     body: {

@@ -58,8 +58,11 @@ export function useGridKeys({ rows, columns, onEnter, textOf, reveal }: GridKeys
   const grid = useRef<HTMLTableElement>(null)
   /** The cell that the next rendering shows gets the focus. */
   const isMoving = useRef(false)
+  /** A cell that leaves the page takes the focus with it, without an event. */
+  const hasFocus = useRef(false)
   useEffect(() => {
-    if (!isMoving.current) return
+    const isLost = hasFocus.current && document.activeElement === document.body
+    if (!isMoving.current && !isLost) return
     const cell = grid.current?.querySelector<HTMLElement>(`[data-cell="${at.row} ${at.column}"]`)
     if (!cell) return // it comes into sight with the next one
     isMoving.current = false
@@ -82,12 +85,16 @@ export function useGridKeys({ rows, columns, onEnter, textOf, reveal }: GridKeys
   }
   /** A click moves it, too. */
   const onFocus = ({ target }: FocusEvent) => {
+    hasFocus.current = true
     const [row, column] = (target.closest<HTMLElement>('[data-cell]')?.dataset.cell ?? '').split(' ').map(Number)
     if (row !== undefined && column !== undefined) setChosen({ row, column })
   }
+  const onBlur = ({ target }: FocusEvent) => {
+    if (target.isConnected) hasFocus.current = false
+  }
   return {
     at,
-    grid: { ref: grid, role: 'grid', onKeyDown, onFocus },
+    grid: { ref: grid, role: 'grid', onKeyDown, onFocus, onBlur },
     cell: (row: number, column: number) => ({
       'data-cell': `${row} ${column}`,
       tabIndex: row === at.row && column === at.column ? 0 : -1,

@@ -9,18 +9,25 @@ export function TextList({
   id,
   values,
   options = [],
+  onType,
   onChange,
 }: {
   id: string
   values: readonly string[]
   /** What can be chosen; other texts can be typed. */
   options?: readonly string[]
+  /** For options that follow what is typed. */
+  onType?: (text: string) => void
   onChange: (next: readonly string[]) => void
 }) {
   const [typed, setTyped] = useState('')
   const open = options.filter((one) => !values.includes(one))
+  const type = (text: string) => {
+    setTyped(text)
+    onType?.(text)
+  }
   const add = (text: string) => {
-    setTyped('')
+    type('')
     if (text !== '' && !values.includes(text)) onChange([...values, text])
   }
   return (
@@ -47,7 +54,7 @@ export function TextList({
         onChange={({ target, nativeEvent }) => {
           const isChosen = !(nativeEvent instanceof InputEvent) || nativeEvent.inputType === 'insertReplacementText'
           if (isChosen && open.includes(target.value)) add(target.value)
-          else setTyped(target.value)
+          else type(target.value)
         }}
         onBlur={() => add(typed.trim())}
         onKeyDown={(event) => {

@@ -2,8 +2,9 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { FLOW_COMPONENTS, SCHEDULER, useComponents, useNames } from '../facts/names.ts'
+import { useNames } from '../facts/names.ts'
 import { setScheduleState } from '../facts/schedule-state.ts'
+import { useSettled } from '../facts/storage-names.ts'
 import { useLoad } from '../load.tsx'
 import type { IconName } from '../parts/icon.tsx'
 import { useRefusal } from '../rights.ts'
@@ -45,7 +46,13 @@ export function useVerbs(query: string, { verb, text, kinds }: Asked, onClose: (
   const navigate = useNavigate()
   const queries = useQueryClient()
   const nameOf = useNames()
-  const components = useComponents({ enabled: verb === 'run' }).data ?? []
+  const wanted = useSettled(verb === 'run' ? text.trim() : '')
+  const runnable =
+    useLoad(
+      'configurations.browse',
+      { query: { canRun: true, ...(wanted === '' ? {} : { text: wanted }), limit: MAX_ENTRIES } },
+      { enabled: verb === 'run', isKept: true },
+    ).data ?? []
   const isSchedule = verb === 'pause' || verb === 'resume' || kinds?.[0] === 'schedule'
   const schedules = useLoad('scheduler.list', { query: {} }, { enabled: isSchedule || text.length > 1 }).data ?? []
   const mayRun = useRefusal('queue.create') === undefined
@@ -83,16 +90,14 @@ export function useVerbs(query: string, { verb, text, kinds }: Asked, onClose: (
         run: () => void open(to).then(() => findBinding('n')?.run()),
       })
   if (verb === 'run' && mayRun)
-    for (const { id, name: component, hasRun, configurations = [] } of components)
-      for (const one of configurations)
-        if (id !== SCHEDULER && (hasRun || FLOW_COMPONENTS.includes(id)) && isMeant(one.name))
-          entries.push({
-            key: `run ${id} ${one.id}`,
-            icon: 'play',
-            name: `Run ${one.name}`,
-            note: component,
-            run: () => does.mutate(start(id, one.id)),
-          })
+    for (const { componentId, configurationId, name } of runnable)
+      entries.push({
+        key: `run ${componentId} ${configurationId}`,
+        icon: 'play',
+        name: `Run ${name}`,
+        note: nameOf(componentId, null),
+        run: () => does.mutate(start(componentId, configurationId)),
+      })
   for (const { id, configurationId, target, schedule } of schedules) {
     const name = nameOf(target.componentId, target.configurationId)
     const isPaused = schedule.state === 'disabled'

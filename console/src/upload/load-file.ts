@@ -111,9 +111,9 @@ export async function keepFile(name: string, content: Blob): Promise<void> {
 }
 
 async function ensureBucket(id: string): Promise<void> {
-  const buckets = await api.call('buckets.list', { query: {} })
+  const buckets = await api.call('buckets.browse', { query: { bucketId: [id] } })
   const [, stage, name] = id.match(/^(in|out)\.c-(.+)$/) ?? []
-  if (buckets.some((bucket) => bucket.id === id) || !stage || !name) return
+  if (buckets.length > 0 || !stage || !name) return
   await api.call('buckets.create', { body: { stage, name } })
 }
 

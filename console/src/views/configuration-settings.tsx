@@ -44,7 +44,7 @@ function useRefresh() {
   const queries = useQueryClient()
   return () =>
     Promise.all(
-      [NAME_QUERY, 'components.list', 'configurations.get', 'configurations.versions'].map((name) =>
+      [NAME_QUERY, 'configurations.browse', 'configurations.get', 'configurations.versions'].map((name) =>
         queries.invalidateQueries({ queryKey: [name] }),
       ),
     )

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Answer } from '../../../client/src/client.ts'
 import type { NotificationSubscribeBody } from '../../../client/src/operations.ts'
-import { useComponents, useNames } from '../facts/names.ts'
+import { useNames } from '../facts/names.ts'
 import type { ConfigurationPlace } from '../facts/use-configuration.ts'
 import { moment } from '../format.ts'
 import { ActButton } from '../parts/act-button.tsx'
@@ -17,6 +17,7 @@ import { ListTable } from '../parts/list-table.tsx'
 import { Problem } from '../parts/problem.tsx'
 import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
+import { ConfigurationSelect, useRunnable } from './configuration-select.tsx'
 
 export type Subscription = Answer<'notification.list'>[number]
 
@@ -148,26 +149,20 @@ export function Subscriptions({ all }: { all: readonly Subscription[] }) {
 /** `of`: what it is about at first; without it everything. */
 export function NewSubscription({ of, onClose }: { of?: ConfigurationPlace; onClose: () => void }) {
   const queries = useQueryClient()
-  const components = useComponents().data ?? []
-  const runnable = components.flatMap(({ id, name, hasRun, configurations = [] }) =>
-    hasRun
-      ? configurations.map((one) => ({ key: `${id} ${one.id}`, componentId: id, configId: one.id, name: `${one.name}, ${name}` }))
-      : [],
-  )
+  const runnable = useRunnable()
   const [event, setEvent] = useState('job-failed')
-  const [about, setAbout] = useState(of ? `${of.componentId} ${of.configurationId}` : '')
+  const [about, setAbout] = useState<ConfigurationPlace | undefined>(of)
   const [channel, setChannel] = useState('webhook')
   const [address, setAddress] = useState('')
   const needed = NEEDED[event]
   const [amount, setAmount] = useState('24')
   const create = useMutation({
     mutationFn: () => {
-      const chosen = runnable.find(({ key }) => key === about)
       const filters = [
-        ...(chosen
+        ...(about
           ? [
-              { field: 'job.component.id', value: chosen.componentId },
-              { field: 'job.configuration.id', value: chosen.configId },
+              { field: 'job.component.id', value: about.componentId },
+              { field: 'job.configuration.id', value: about.configurationId },
             ]
           : []),
         ...(needed ? [{ field: needed.field, operator: '>=' as const, value: Number(amount) }] : []),
@@ -218,14 +213,13 @@ export function NewSubscription({ of, onClose }: { of?: ConfigurationPlace; onCl
         {event.startsWith('job-') ? (
           <div className="field">
             <Label htmlFor="about">Of</Label>
-            <select className="input" id="about" value={about} onChange={(change) => setAbout(change.target.value)}>
-              <option value="">everything</option>
-              {runnable.map(({ key, name }) => (
-                <option key={key} value={key}>
-                  {name}
-                </option>
-              ))}
-            </select>
+            <ConfigurationSelect
+              id="about"
+              list={runnable}
+              value={about ? `${about.componentId} ${about.configurationId}` : ''}
+              none="everything"
+              onChange={setAbout}
+            />
           </div>
         ) : null}
         <div className="field">

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import type { Answer } from '../../../client/src/client.ts'
 import type { Schedule } from '../../../client/src/operations.ts'
-import { SCHEDULER, useCatalogue, useComponents } from '../facts/names.ts'
+import { SCHEDULER, useNames } from '../facts/names.ts'
 import type { ConfigurationPlace } from '../facts/use-configuration.ts'
 import { moment, until, zone } from '../format.ts'
 import { Lines, Loaded, useLoad } from '../load.tsx'
@@ -16,6 +16,7 @@ import { Problem } from '../parts/problem.tsx'
 import { cronWords } from '../schedule/cron-words.ts'
 import { api } from '../session.ts'
 import { toast } from '../shell/toast.tsx'
+import { type ChosenConfiguration, ConfigurationSelect, useRunnable } from './configuration-select.tsx'
 import { ScheduleBuilder } from './schedule-builder.tsx'
 import './views.css'
 
@@ -37,7 +38,7 @@ export function NewScheduleDialog({ target, onClose }: { target?: ConfigurationP
     await api.call('scheduler.activate', { body: { configurationId: made.id } })
     return 'The schedule runs from now on.'
   }
-  const before = target ? { ...BLANK, target: `${target.componentId} ${target.configurationId}` } : BLANK
+  const before = { ...BLANK, target }
   return <ScheduleDialog title="New schedule" isNew before={before} save={save} onClose={onClose} />
 }
 
@@ -70,7 +71,7 @@ export function EditSchedule({ schedule, onClose }: { schedule: Schedule; onClos
       </Dialog>
     )
   const before: Before = {
-    target: `${schedule.target.componentId} ${schedule.target.configurationId}`,
+    target: schedule.target,
     cronTab: schedule.schedule.cronTab,
     timezone: schedule.schedule.timezone,
     policy: { ...BLANK.policy, ...(query.data.configuration.policy as Partial<Policy> | undefined) }, // what a schedule has
@@ -79,15 +80,15 @@ export function EditSchedule({ schedule, onClose }: { schedule: Schedule; onClos
 }
 
 interface Before {
-  /** Component and configuration; empty for the first that can run. */
-  readonly target: string
+  /** Undefined: the first that can run. */
+  readonly target: ConfigurationPlace | undefined
   readonly cronTab: string
   readonly timezone: string
   readonly policy: Policy
 }
 
 const BLANK: Before = {
-  target: '',
+  target: undefined,
   cronTab: '0 6 * * *',
   timezone: zone,
   policy: { dst: 'once', missed: 'catch-up', overlap: 'wait' },
@@ -113,12 +114,16 @@ interface ScheduleDialogProps {
 
 function ScheduleDialog({ title, isNew = false, before, save, onClose }: ScheduleDialogProps) {
   const queries = useQueryClient()
-  const targets = useTargets()
-  const [target, setTarget] = useState(before.target)
+  const targets = useRunnable()
+  const nameOf = useNames()
+  const [target, setTarget] = useState<ChosenConfiguration | undefined>(
+    before.target && { ...before.target, key: `${before.target.componentId} ${before.target.configurationId}`, name: '' },
+  )
   const [cronTab, setCronTab] = useState(before.cronTab)
   const [timezone, setTimezone] = useState(before.timezone)
   const [policy, setPolicy] = useState(before.policy)
-  const chosen = targets.find(({ key }) => key === target) ?? targets[0]
+  const chosen = target ?? targets.choices[0]
+  const chosenName = chosen && (chosen.name || nameOf(chosen.componentId, chosen.configurationId))
   const send = useMutation({
     mutationFn: () => {
       if (!chosen) throw new Error('There is no configuration to run yet.')
@@ -127,7 +132,7 @@ function ScheduleDialog({ title, isNew = false, before, save, onClose }: Schedul
         target: { componentId: chosen.componentId, configurationId: chosen.configurationId, mode: 'run' },
         policy,
       }
-      return save({ name: `${chosen.name}, ${cronWords(cronTab) ?? cronTab}`, configuration })
+      return save({ name: `${chosenName}, ${cronWords(cronTab) ?? cronTab}`, configuration })
     },
     onSuccess: async (said) => {
       await Promise.all(
@@ -142,13 +147,7 @@ function ScheduleDialog({ title, isNew = false, before, save, onClose }: Schedul
       <Form onSubmit={() => send.mutate()}>
         <div className="field">
           <Label htmlFor="target">What runs</Label>
-          <select className="input" id="target" value={chosen?.key ?? ''} onChange={(event) => setTarget(event.target.value)}>
-            {targets.map(({ key, name }) => (
-              <option key={key} value={key}>
-                {name}
-              </option>
-            ))}
-          </select>
+          <ConfigurationSelect id="target" list={targets} value={chosen?.key ?? ''} onChange={setTarget} />
         </div>
         <div className="pair">
           <div className="field">
@@ -176,26 +175,11 @@ function ScheduleDialog({ title, isNew = false, before, save, onClose }: Schedul
         <Preview cronTab={cronTab} timezone={timezone} dst={policy.dst} />
         {send.error ? <Problem error={send.error} /> : null}
         <button type="submit" className="button primary" disabled={send.isPending || !chosen}>
-          {!isNew ? 'Save the schedule' : chosen ? `Run ${chosen.name} by the clock` : 'Create a configuration first'}
+          {!isNew ? 'Save the schedule' : chosen ? `Run ${chosenName} by the clock` : 'Create a configuration first'}
         </button>
       </Form>
     </Dialog>
   )
-}
-
-/** Configurations of components that run. */
-function useTargets() {
-  const { data = [] } = useComponents()
-  const runnable = new Set(
-    useCatalogue()
-      .filter(({ hasRun }) => hasRun)
-      .map(({ id }) => id),
-  )
-  return data
-    .filter(({ id }) => runnable.has(id))
-    .flatMap(({ id, configurations = [] }) =>
-      configurations.map((one) => ({ key: `${id} ${one.id}`, name: one.name, componentId: id, configurationId: one.id })),
-    )
 }
 
 interface Policy {

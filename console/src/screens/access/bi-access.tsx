@@ -3,6 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Answer } from '../../../../client/src/client.ts'
+import { useBucketIds } from '../../facts/storage-names.ts'
 import { Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { CopyButton } from '../../parts/copy.tsx'
@@ -46,13 +47,20 @@ function BiDialog({ onClose }: { onClose: () => void }) {
   )
 }
 
+/** So many are listed at a time. */
+const MANY_BUCKETS = 50
+
 function NewReader({ connection, onClose }: { connection: Connection; onClose: () => void }) {
   const queries = useQueryClient()
-  const buckets = useLoad('buckets.list', { query: {} })
+  const [filter, setFilter] = useState('')
+  const found = useBucketIds(filter)
+  const [isMany, setMany] = useState(false)
+  if (!isMany && found.length >= MANY_BUCKETS) setMany(true)
   const [description, setDescription] = useState('BI tool')
-  const [left, setLeft] = useState<readonly string[]>([])
-  const ids = (buckets.data ?? []).map(({ id }) => id)
-  const chosen = ids.filter((id) => !left.includes(id))
+  /** By hand; the others are chosen, unless there are too many to list. */
+  const [ticks, setTicks] = useState<ReadonlyMap<string, boolean>>(new Map())
+  const ids = [...new Set([...[...ticks.keys()].filter((id) => ticks.get(id)), ...found])]
+  const chosen = ids.filter((id) => ticks.get(id) ?? !isMany)
   const create = useMutation({
     mutationFn: () =>
       api.call('tokens.create', {
@@ -76,13 +84,23 @@ function NewReader({ connection, onClose }: { connection: Connection; onClose: (
       </div>
       <fieldset className="plain stack-2 token-scopes">
         <legend className="label">Buckets</legend>
+        {isMany ? (
+          <input
+            className="input"
+            type="search"
+            aria-label="Filter buckets"
+            placeholder="Filter buckets"
+            value={filter}
+            onChange={(event) => setFilter(event.target.value)}
+          />
+        ) : null}
         {ids.map((id) => (
           <label key={id} className="token-scope">
             <span className="identifier clip">{id}</span>
             <input
               type="checkbox"
-              checked={!left.includes(id)}
-              onChange={(event) => setLeft(event.target.checked ? left.filter((one) => one !== id) : [...left, id])}
+              checked={chosen.includes(id)}
+              onChange={(event) => setTicks(new Map([...ticks, [id, event.target.checked]]))}
             />
           </label>
         ))}

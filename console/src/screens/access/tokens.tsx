@@ -3,6 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Token } from '../../../../client/src/operations.ts'
+import { useBucketIds } from '../../facts/storage-names.ts'
 import { moment, plural, until } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
@@ -112,6 +113,8 @@ function scopeOf({ bucketPermissions, componentAccess = [] }: Token): string {
 }
 
 const DAY_SECONDS = 86_400
+/** So many are listed at a time. */
+const MANY_BUCKETS = 50
 
 type Scopes = Readonly<Record<string, string>>
 
@@ -122,9 +125,12 @@ interface TokenValues {
 
 /** What a token is for, and what it may do with each bucket. */
 function TokenFields({ values, onChange }: { values: TokenValues; onChange: (values: TokenValues) => void }) {
-  const ids = (useLoad('buckets.list', { query: {} }).data ?? []).map(({ id }) => id)
+  const [filter, setFilter] = useState('')
+  const found = useBucketIds(filter)
+  const [isMany, setMany] = useState(false)
+  if (!isMany && found.length >= MANY_BUCKETS) setMany(true)
   const { bucketPermissions: chosen } = values
-  const others = Object.keys(chosen).filter((id) => !ids.includes(id)) // not listed for this person, and kept
+  const others = Object.keys(chosen).filter((id) => !found.includes(id)) // of other pages, or not listed for this person
   const allow = (id: string, what: string) =>
     onChange({
       ...values,
@@ -144,7 +150,17 @@ function TokenFields({ values, onChange }: { values: TokenValues; onChange: (val
       </div>
       <fieldset className="plain stack-2 token-scopes">
         <legend className="label">Buckets</legend>
-        {[...ids, ...others].map((id) => (
+        {isMany || filter !== '' ? (
+          <input
+            className="input"
+            type="search"
+            aria-label="Filter buckets"
+            placeholder="Filter buckets"
+            value={filter}
+            onChange={(event) => setFilter(event.target.value)}
+          />
+        ) : null}
+        {[...found, ...others].map((id) => (
           <label key={id} className="token-scope">
             <span className="identifier clip">{id}</span>
             <select className="input small" value={chosen[id] ?? ''} onChange={(event) => allow(id, event.target.value)}>

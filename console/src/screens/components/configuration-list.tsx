@@ -139,9 +139,7 @@ function useNextRuns(): ReadonlyMap<string, string> {
 /** After configurations were created, changed, deleted or restored here. */
 export const refreshEntries = (queries: QueryClient): Promise<unknown> =>
   Promise.all(
-    [NAME_QUERY, 'components.list', 'configurations.browse', 'configurations.totals'].map((name) =>
-      queries.invalidateQueries({ queryKey: [name] }),
-    ),
+    [NAME_QUERY, 'configurations.browse', 'configurations.totals'].map((name) => queries.invalidateQueries({ queryKey: [name] })),
   )
 
 type BulkAction = 'run' | 'enable' | 'disable' | 'delete'

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { effectiveConfiguration } from '../../../../contract/effective-configuration.ts'
 import { WRITERS } from '../../facts/deliveries.ts'
 import { runAction } from '../../facts/run-action.ts'
+import { useTableIds } from '../../facts/storage-names.ts'
 import { plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
@@ -177,7 +178,6 @@ function UseTemplate({ template, onClose }: { template: Template; onClose: () =>
   const [name, setName] = useState(template.name)
   const [answers, setAnswers] = useState<Answers>({})
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
-  const tables = useLoad('tables.list', { query: {} }).data ?? []
   const isUsed = (group: Group, stepId: string) => group.required === 'all' || picked.has(stepId)
   const steps = groups.flatMap((group) => group.steps.filter((step) => isUsed(group, step.id)))
   const body = () => ({
@@ -238,7 +238,6 @@ function UseTemplate({ template, onClose }: { template: Template; onClose: () =>
                             input={input}
                             value={answers[input.id]}
                             onChange={(value) => setAnswers({ ...answers, [input.id]: value })}
-                            offered={input.suggest === 'tables' ? tables.map((table) => table.id) : []}
                           />
                         ))
                       : null}
@@ -308,12 +307,12 @@ interface FieldProps {
   readonly input: Input
   readonly value: unknown
   readonly onChange: (value: unknown) => void
-  readonly offered: readonly string[]
 }
 
-function Field({ input, value, onChange, offered }: FieldProps) {
+function Field({ input, value, onChange }: FieldProps) {
   const id = `input-${input.id}`
   const current = value ?? input.default
+  const offered = useTableIds(shown(current), { enabled: input.suggest === 'tables' })
   if (input.kind === 'confirm')
     return (
       <label className="flex-row">

@@ -4,7 +4,6 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer } from '../../../../client/src/client.ts'
-import type { Component } from '../../facts/names.ts'
 import { plural } from '../../format.ts'
 import { Listing } from '../../listing.tsx'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
@@ -243,25 +242,17 @@ function SetVariable({ name = '', variable, onClose }: SetProps) {
   )
 }
 
-/** Which configurations the new value will reach. The search does not look into # fields, where secrets are used. */
+/** Which configurations the new value will reach. */
 function UsedIn({ name }: { name: string }) {
-  const query = useLoad('components.list', { query: { include: 'configuration,rows' } })
+  const query = useLoad('configurations.browse', { query: { vaultVariable: name, limit: MAX_USERS + 1 } })
   return (
     <Loaded query={query} skeleton={<Lines count={1} />}>
-      {(components) => {
-        const users = (components as unknown as readonly Component[]).flatMap(
-          (
-            { id, configurations = [] }, // `include` adds them
-          ) =>
-            configurations
-              .filter((one) => refersTo(name).test(JSON.stringify(one)))
-              .map((one) => ({ componentId: id, configurationId: one.id, name: one.name })),
-        )
+      {(users) => {
         if (users.length === 0) return <p className="mute">No configuration uses it yet.</p>
         return (
           <p className="mute">
             The next run of these uses the new value:{' '}
-            {users.map(({ componentId, configurationId, name: user }, index) => (
+            {users.slice(0, MAX_USERS).map(({ componentId, configurationId, name: user }, index) => (
               <span key={`${componentId} ${configurationId}`}>
                 {index > 0 ? ', ' : ''}
                 <Link to="/components/$componentId/$configurationId" params={{ componentId, configurationId }}>
@@ -269,7 +260,7 @@ function UsedIn({ name }: { name: string }) {
                 </Link>
               </span>
             ))}
-            .
+            {users.length > MAX_USERS ? ' and others' : ''}.
           </p>
         )
       }}
@@ -277,4 +268,4 @@ function UsedIn({ name }: { name: string }) {
   )
 }
 
-const refersTo = (name: string): RegExp => new RegExp(`\\{\\{\\{?\\s*vault\\.${name}\\s*\\}`)
+const MAX_USERS = 20

@@ -13,9 +13,10 @@ import { ViewSwitch } from '../../editor/view-switch.tsx'
 import { useConnectorSchemas } from '../../facts/connectors.ts'
 import { helpFor } from '../../facts/field-help.ts'
 import { useCatalogue } from '../../facts/names.ts'
+import { useTableIds } from '../../facts/storage-names.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useSchemas } from '../../facts/use-configuration.ts'
 import { plural } from '../../format.ts'
-import { Lines, useLoad } from '../../load.tsx'
+import { Lines } from '../../load.tsx'
 import { Editable } from '../../parts/editable.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -213,10 +214,11 @@ function Form({
   inherited: unknown
   onOpenJson: () => void
 }) {
-  const tables = useLoad('tables.list', { query: {} }).data ?? []
   const processors = useCatalogue().filter(({ type }) => type === 'processor')
+  const [typed, setTyped] = useState<string>()
+  const tables = useTableIds(typed ?? '', { enabled: typed !== undefined })
   const suggestions = (format: string): readonly string[] => {
-    if (format === 'table-id') return tables.map(({ id }) => id)
+    if (format === 'table-id') return tables
     if (format === 'stream-name') return streams
     return format === 'processor-id' ? processors.map(({ id }) => id) : []
   }
@@ -231,6 +233,7 @@ function Form({
           inherited={inherited}
           saved={parsed(document.draft.base.text)}
           suggestions={suggestions}
+          onType={(format, text) => (format === 'table-id' ? setTyped(text) : undefined)}
           onOpenJson={onOpenJson}
           helpFor={(path) => helpFor(componentId, path)}
         />

@@ -1,17 +1,17 @@
 // Tables in and out: which tables a configuration reads and where its results are kept, chosen from the tables there are. It edits the
 // same text as the form and the JSON view; unknown keys stay as they are.
 
-import type { Table } from '../../../../client/src/operations.ts'
 import { isRecord, type Path, parsed, setAt, valueIn } from '../../document/json-text.ts'
+import { type BrowsedTable, useBucketIds, useTableIds, useTablesNamed } from '../../facts/storage-names.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { count } from '../../format.ts'
-import { useLoad } from '../../load.tsx'
 import { Field, type FieldProps } from '../../parts/field.tsx'
 import { HelpAbout } from '../../parts/guide.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { TextField } from '../../parts/text-field.tsx'
 import { TextList } from '../../parts/text-list.tsx'
 import type { OpenDocument } from '../../views/configuration-documents.ts'
+import { TableSelect } from '../../views/table-select.tsx'
 import './configuration.css'
 
 const INPUT: Path = ['storage', 'input', 'tables']
@@ -58,9 +58,9 @@ export function MappingForm({
   onOpenJson: () => void
 }) {
   const { text, edit } = document.draft
-  const tables = useLoad('tables.list', { query: { include: 'columns' } }).data ?? []
-  const buckets = useLoad('buckets.list', { query: {} }).data ?? []
   const value = parsed(text)
+  const sources = entriesAt(value, INPUT).map(({ source }) => textOf(source))
+  const tables = useTablesNamed([...sources, ...entriesAt(value, OUTPUT).map(({ destination }) => textOf(destination))])
   const put = (path: Path, next: unknown) => edit(setAt(text, path, next))
   const list = (path: Path, known: readonly string[], fields: (entry: Entry, put: Put) => React.ReactNode, what: string) => {
     const entries = entriesAt(value, path)
@@ -123,14 +123,13 @@ export function MappingForm({
             OUTPUT,
             KNOWN_OUT,
             (entry, set) => (
-              <OutputFields entry={entry} put={set} tables={tables} buckets={buckets.map(({ id }) => id)} />
+              <OutputFields entry={entry} put={set} tables={tables} />
             ),
             'Table out',
           )}
           <DefaultBucket
             value={textOf(valueIn(value, DEFAULT_BUCKET))}
             above={textOf(valueIn(inherited, DEFAULT_BUCKET))}
-            buckets={buckets.map(({ id }) => id)}
             onChange={(next) => put(DEFAULT_BUCKET, given(next))}
           />
         </fieldset>
@@ -152,11 +151,12 @@ const Kept = ({ names, onOpenJson }: { names: readonly string[]; onOpenJson: () 
 interface FieldsProps {
   readonly entry: Entry
   readonly put: Put
-  readonly tables: readonly Table[]
+  /** Those that the mapping names; undefined until they are loaded. */
+  readonly tables: readonly BrowsedTable[] | undefined
 }
 
 function InputFields({ entry, put, tables }: FieldsProps) {
-  const table = tables.find(({ id }) => id === entry.source)
+  const table = tables?.find(({ id }) => id === entry.source)
   const columns = table?.columns ?? []
   const rows = entry.query !== undefined ? 'query' : entry.changes ? 'changes' : 'table'
   const choice = (
@@ -277,10 +277,12 @@ const sinceWords = (since: string): string => {
   return since === 'adaptive' ? 'Rows loaded since the last run that went well.' : `Rows loaded since ${since}.`
 }
 
-function OutputFields({ entry, put, tables, buckets }: FieldsProps & { readonly buckets: readonly string[] }) {
+function OutputFields({ entry, put, tables }: FieldsProps) {
   const destination = textOf(entry.destination)
-  const table = tables.find(({ id }) => id === destination)
+  const table = tables?.find(({ id }) => id === destination)
   const [bucket, name] = destination.includes('.') ? [bucketOf(destination), tableNameOf(destination)] : ['', destination]
+  const buckets = useBucketIds(bucket)
+  const ofBucket = useTableIds(`${bucket}.${name}`, { enabled: bucket !== '' }).filter((id) => bucketOf(id) === bucket)
   const isIncremental = entry.incremental === true || entry.incremental === 1
   return (
     <>
@@ -306,9 +308,13 @@ function OutputFields({ entry, put, tables, buckets }: FieldsProps & { readonly 
           label="Table"
           value={name}
           placeholder="orders"
-          options={tables.filter(({ id }) => bucketOf(id) === bucket).map((one) => one.name)}
+          options={ofBucket.map(tableNameOf)}
           hint={
-            destination === '' ? undefined : table ? `${destination} exists.` : `${destination} is created by the first load.`
+            destination === '' || !tables
+              ? undefined
+              : table
+                ? `${destination} exists.`
+                : `${destination} is created by the first load.`
           }
           onChange={(next) => put('destination', given(next === '' && bucket === '' ? '' : `${bucket}.${next}`))}
         />
@@ -334,17 +340,7 @@ function OutputFields({ entry, put, tables, buckets }: FieldsProps & { readonly 
   )
 }
 
-function DefaultBucket({
-  value,
-  above,
-  buckets,
-  onChange,
-}: {
-  value: string
-  above: string
-  buckets: readonly string[]
-  onChange: (next: string) => void
-}) {
+function DefaultBucket({ value, above, onChange }: { value: string; above: string; onChange: (next: string) => void }) {
   return (
     <div className="two-fields">
       <TextField
@@ -352,7 +348,7 @@ function DefaultBucket({
         label="Bucket of other files"
         value={value}
         placeholder={above}
-        options={buckets}
+        options={useBucketIds(value)}
         hint="Files without a line of their own become tables in this bucket."
         onChange={onChange}
       />
@@ -360,28 +356,18 @@ function DefaultBucket({
   )
 }
 
-/** Bucket, then table; an id that does not exist stays as it is. */
-function TablePicker({ value, tables, onChange }: { value: string; tables: readonly Table[]; onChange: (next: string) => void }) {
-  const buckets = Map.groupBy(tables, (table) => bucketOf(table.id))
-  const table = tables.find((one) => one.id === value)
+interface PickerProps {
+  readonly value: string
+  readonly tables: readonly BrowsedTable[] | undefined
+  readonly onChange: (next: string) => void
+}
+
+function TablePicker({ value, tables, onChange }: PickerProps) {
+  const table = tables?.find((one) => one.id === value)
   const hint = table ? `${count(table.rowsCount ?? 0)} rows` : value === '' ? 'Needed.' : 'There is no such table now.'
   return (
-    <Field name="source" label="Table" hint={hint}>
-      {(id) => (
-        <select className="input" id={id} value={value} onChange={(event) => onChange(event.target.value)}>
-          <option value="">choose a table</option>
-          {value !== '' && !table ? <option value={value}>{value}</option> : null}
-          {[...buckets].map(([bucket, list]) => (
-            <optgroup key={bucket} label={bucket}>
-              {list.map((one) => (
-                <option key={one.id} value={one.id}>
-                  {one.name}
-                </option>
-              ))}
-            </optgroup>
-          ))}
-        </select>
-      )}
+    <Field name="source" label="Table" hint={tables ? hint : undefined}>
+      {(id) => <TableSelect id={id} value={value} none="choose a table" onChange={onChange} />}
     </Field>
   )
 }

@@ -141,7 +141,7 @@ function Difference({ place, from, to, current }: { place: ConfigurationPlace; f
         body: { name: `${name}, version ${from}` },
       }),
     onSuccess: async ({ id }) => {
-      await queries.invalidateQueries({ queryKey: ['components.list'] })
+      await queries.invalidateQueries({ queryKey: ['configurations.browse'] })
       void navigate({ to: '/components/$componentId/$configurationId', params: { ...place, configurationId: id }, search: {} })
     },
   })

@@ -5,7 +5,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useDeferredValue, useId, useState } from 'react'
 import { useDrafts } from '../../document/draft.ts'
 import { isRecord, type Path, parsed, setAt, valueIn } from '../../document/json-text.ts'
-import { useComponents, useNames } from '../../facts/names.ts'
+import { useNames } from '../../facts/names.ts'
 import { type ConfigurationPlace, type LoadedConfiguration, useConfiguration } from '../../facts/use-configuration.ts'
 import {
   addPhase,
@@ -37,6 +37,7 @@ import { Page } from '../../shell/page.tsx'
 import { useKey } from '../../use-key.ts'
 import { useConflict } from '../../views/configuration-conflict.tsx'
 import { documentsOf, draftsName, type OpenDocument, useLeaveGuard, useSave } from '../../views/configuration-documents.ts'
+import { type ChosenConfiguration, ConfigurationSelect, useRunnable } from '../../views/configuration-select.tsx'
 import { SettingsButton } from '../../views/configuration-settings.tsx'
 import { FlowGraph } from '../../views/flow-graph.tsx'
 import { FlowCards } from './flow-cards.tsx'
@@ -292,47 +293,28 @@ function Side(props: SideProps) {
   )
 }
 
-/** Every configuration that a task can run. */
-function useRunnable() {
-  const { data = [] } = useComponents()
-  return data
-    .filter(({ hasRun }) => hasRun)
-    .flatMap(({ id, name, configurations = [] }) =>
-      configurations.map((one) => ({
-        key: `${id} ${one.id}`,
-        componentId: id,
-        configId: one.id,
-        name: one.name,
-        component: name,
-      })),
-    )
-}
-
 function NewTask({ root, phase, onSelect, flow }: SideProps & { phase: FlowPhase }) {
-  const choices = useRunnable()
+  const list = useRunnable()
   const id = useId()
-  const [chosen, setChosen] = useState('')
-  const choice = choices.find(({ key }) => key === (chosen || choices[0]?.key))
+  const [chosen, setChosen] = useState<ChosenConfiguration>()
+  const choice = chosen ?? list.choices[0]
   const count = flow.phases.reduce((sum, { tasks }) => sum + tasks.length, 0)
   return (
     <>
       <div className="field">
         <Label htmlFor={id}>Configuration to run</Label>
-        <select className="input" id={id} value={choice?.key ?? ''} onChange={(event) => setChosen(event.target.value)}>
-          {choices.map(({ key, name, component }) => (
-            <option key={key} value={key}>
-              {name}, {component}
-            </option>
-          ))}
-        </select>
-        {choices.length === 0 ? <span className="hint">There is no configuration yet that could run.</span> : null}
+        <ConfigurationSelect id={id} list={list} value={choice?.key ?? ''} onChange={setChosen} />
+        {list.isLoaded && !choice && !list.isFiltered ? (
+          <span className="hint">There is no configuration yet that could run.</span>
+        ) : null}
       </div>
       <button
         type="button"
         className="button primary"
         disabled={!choice}
         onClick={() => {
-          root.draft.edit(addTask(root.draft.text, phase.id, choice!))
+          const { componentId, configurationId, name } = choice!
+          root.draft.edit(addTask(root.draft.text, phase.id, { componentId, configId: configurationId, name }))
           onSelect(`task ${count}`)
         }}
       >
@@ -359,7 +341,7 @@ function Field({ root, path, label }: { root: OpenDocument; path: Path; label: s
 }
 
 function TaskForm({ root, task, flow, place, onSelect, onRun }: SideProps & { task: FlowTask }) {
-  const choices = useRunnable()
+  const list = useRunnable()
   const ids = [useId(), useId()] as const
   const path: Path = ['tasks', task.index]
   const edit = (...changes: readonly (readonly [Path, unknown])[]) =>
@@ -373,26 +355,15 @@ function TaskForm({ root, task, flow, place, onSelect, onRun }: SideProps & { ta
       {task.type === 'job' ? (
         <div className="field">
           <Label htmlFor={ids[0]}>Runs</Label>
-          <select
-            className="input"
+          <ConfigurationSelect
             id={ids[0]}
-            value={`${task.componentId} ${task.configId}`}
-            onChange={(event) => {
-              const choice = choices.find(({ key }) => key === event.target.value)
-              if (choice) edit([['task', 'componentId'], choice.componentId], [['task', 'configId'], choice.configId])
+            list={list}
+            value={task.configId ? `${task.componentId} ${task.configId}` : ''}
+            {...(task.configId ? {} : { none: 'nothing' })}
+            onChange={(chosen) => {
+              if (chosen) edit([['task', 'componentId'], chosen.componentId], [['task', 'configId'], chosen.configurationId])
             }}
-          >
-            <option value={`${task.componentId} ${task.configId}`}>
-              {choices.find(({ key }) => key === `${task.componentId} ${task.configId}`)?.name ?? (task.configId || 'nothing')}
-            </option>
-            {choices
-              .filter(({ key }) => key !== `${task.componentId} ${task.configId}`)
-              .map(({ key, name, component }) => (
-                <option key={key} value={key}>
-                  {name}, {component}
-                </option>
-              ))}
-          </select>
+          />
         </div>
       ) : (
         <p className="mute">A task of the kind {task.type}; its settings are edited as JSON.</p>

@@ -1,15 +1,18 @@
 // Flows: what runs in order, how each went last, and making a new one.
 
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { FLOW_COMPONENTS, useComponents } from '../../facts/names.ts'
+import { NAME_QUERY } from '../../facts/name-batches.ts'
+import { FLOW_COMPONENTS } from '../../facts/names.ts'
+import { useSettled } from '../../facts/storage-names.ts'
 import { moment, plural } from '../../format.ts'
 import { Listing } from '../../listing.tsx'
 import { useLoad } from '../../load.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
 import { DialogEnd } from '../../parts/dialog-end.tsx'
 import { Dialog } from '../../parts/drawer.tsx'
+import { FilterField } from '../../parts/filter-field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Label } from '../../parts/guide.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
@@ -17,27 +20,44 @@ import { Status } from '../../parts/status.tsx'
 import { api, branchName } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 
+const PAGE = 100
+/** So many are found without a filter. */
+const MANY = 20
+
 export function FlowsScreen() {
-  const query = useComponents()
-  const flows = (query.data ?? [])
-    .filter(({ id }) => FLOW_COMPONENTS.includes(id))
-    .flatMap(({ id, configurations = [] }) => configurations.map((configuration) => ({ componentId: id, configuration })))
-  const jobs = useLoad('queue.search', { query: { branchId: branchName(), limit: 200 } }).data ?? []
+  const [filter, setFilter] = useState('')
+  const text = useSettled(filter.trim())
+  const query = useInfiniteQuery({
+    queryKey: ['configurations.browse', 'flows', text],
+    queryFn: ({ pageParam, signal }) =>
+      api.call('configurations.browse', {
+        query: { componentId: FLOW_COMPONENTS, ...(text === '' ? {} : { text }), limit: PAGE, offset: pageParam },
+        signal,
+      }),
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => (last.length < PAGE ? undefined : pages.length * PAGE),
+    placeholderData: (before) => before,
+  })
+  const flows = (query.data?.pages ?? []).flat()
+  const totals = useLoad('configurations.totals')
+  const all = (totals.data ?? []).reduce(
+    (sum, { componentId, configurations }) => sum + (FLOW_COMPONENTS.includes(componentId) ? configurations : 0),
+    0,
+  )
+  const jobs = useLoad('queue.search', { query: { branchId: branchName(), componentId: FLOW_COMPONENTS, limit: 500 } }).data ?? []
   const lastOf = (componentId: string, config: string) =>
     jobs.find((job) => job.component === componentId && job.config === config)
-  const failed = flows.filter(
-    ({ componentId, configuration }) => lastOf(componentId, configuration.id)?.status === 'error',
-  ).length
+  const failed = flows.filter((flow) => lastOf(flow.componentId, flow.configurationId)?.status === 'error').length
   return (
     <Page
       title="Flows"
       crumbs={[{ name: 'Flows' }]}
       say={
-        !query.data
+        !totals.data
           ? 'Flows'
-          : flows.length === 0
+          : all === 0
             ? 'Nothing runs in order yet.'
-            : `${plural(flows.length, 'flow')}, ${failed === 0 ? 'none failed last' : `${failed} failed last`}.`
+            : `${plural(all, 'flow')}, ${failed === 0 ? 'none failed last' : `${failed} failed last`}.`
       }
       actions={
         <CreateButton label="New flow" needs="configurations.create">
@@ -48,21 +68,23 @@ export function FlowsScreen() {
       <Listing
         label="Flows"
         query={query}
-        count={flows.length}
+        count={all === 0 ? flows.length : all}
         teach="A flow runs configurations in phases: extract, then transform, then deliver. Tasks of a phase run side by side."
       >
+        {all > MANY || filter !== '' ? (
+          <div className="toolbar">
+            <FilterField value={filter} label="Filter by name" onChange={setFilter} />
+          </div>
+        ) : null}
+        {flows.length === 0 ? <p className="inset mute">No matching flows.</p> : null}
         <ListTable label="Flows" columns={['Flow', 'Last run', 'When', { num: 'Version' }, 'Id']}>
-          {flows.map(({ componentId, configuration }) => {
-            const last = lastOf(componentId, configuration.id)
+          {flows.map(({ componentId, configurationId, name, version }) => {
+            const last = lastOf(componentId, configurationId)
             return (
-              <tr key={`${componentId} ${configuration.id}`}>
+              <tr key={`${componentId} ${configurationId}`}>
                 <td>
-                  <Link
-                    className="medium"
-                    to="/flows/$componentId/$configurationId"
-                    params={{ componentId, configurationId: configuration.id }}
-                  >
-                    {configuration.name}
+                  <Link className="medium" to="/flows/$componentId/$configurationId" params={{ componentId, configurationId }}>
+                    {name}
                   </Link>
                 </td>
                 <td>
@@ -75,12 +97,19 @@ export function FlowsScreen() {
                   )}
                 </td>
                 <td className="nowrap">{last ? moment(last.startTime ?? last.createdTime) : ''}</td>
-                <td className="numeric">{configuration.version}</td>
-                <td className="identifier">{configuration.id}</td>
+                <td className="numeric">{version}</td>
+                <td className="identifier">{configurationId}</td>
               </tr>
             )
           })}
         </ListTable>
+        {query.hasNextPage ? (
+          <div className="inset">
+            <button type="button" className="button" disabled={query.isFetching} onClick={() => void query.fetchNextPage()}>
+              Show {PAGE} more
+            </button>
+          </div>
+        ) : null}
       </Listing>
     </Page>
   )
@@ -97,7 +126,11 @@ function NewFlow({ onClose }: { onClose: () => void }) {
         body: { name, configuration: { phases: [], tasks: [] } },
       }),
     onSuccess: async ({ id }) => {
-      await queries.invalidateQueries({ queryKey: ['components.list'] })
+      await Promise.all(
+        [NAME_QUERY, 'configurations.browse', 'configurations.totals'].map((key) =>
+          queries.invalidateQueries({ queryKey: [key] }),
+        ),
+      )
       void navigate({ to: '/flows/$componentId/$configurationId', params: { componentId: 'keboola.flow', configurationId: id } })
     },
   })

@@ -31,9 +31,9 @@ const SHOWN = 8
 
 export function HomeScreen() {
   const jobs = useLoad('queue.search', { query: { limit: LOOKED_AT } })
-  const tables = useLoad('tables.list', { query: {} })
+  const tables = useLoad('tables.totals')
   const { failing, late } = useTrouble()
-  const isEmpty = tables.data?.length === 0 && jobs.data?.length === 0
+  const isEmpty = tables.data?.tables === 0 && jobs.data?.length === 0
   const isHealthy = failing.length + late.length === 0
   const explained = new Set(lateBecauseOf(new Set(failing.map(({ id }) => id)), late))
   const unexplained = late.filter((table) => !explained.has(table))
@@ -43,7 +43,7 @@ export function HomeScreen() {
       title="Home"
       isLoading={useFirstLoads()}
       crumbs={[{ name: 'Home' }]}
-      say={jobs.data && tables.data ? sentenceOf(failing, late.length, tables.data.length) : 'Home'}
+      say={jobs.data && tables.data ? sentenceOf(failing, late.length, tables.data.tables) : 'Home'}
       sub={`Judged by the last run of each configuration and by how often each table is usually loaded. Times are ${zone}.`}
       actions={
         <ActLink needs="tables.createAsync" className="button primary" to="/upload">
@@ -74,7 +74,7 @@ export function HomeScreen() {
             <Next />
           </div>
         )}
-        {isEmpty ? null : <Volume tables={tables.data ?? []} />}
+        {isEmpty ? null : <Volume totals={tables.data} />}
       </div>
     </Page>
   )
@@ -325,7 +325,7 @@ function Next() {
 }
 
 function Changed() {
-  const tables = useLoad('tables.list', { query: {} })
+  const tables = useLoad('tables.browse', { query: { sort: 'changed', limit: SHOWN } })
   const counted = useLoad('configurations.totals').data ?? []
   const configured = counted.reduce((sum, one) => sum + (one.componentId === SCHEDULER ? 0 : one.configurations), 0)
   return (
@@ -336,10 +336,9 @@ function Changed() {
       </header>
       <Loaded query={tables} skeleton={<Lines count={6} />}>
         {(all) => (
-          <ListTable label="Tables that changed last" columns={['Table', { num: 'Rows' }, 'Last load']}>
+          <ListTable label="Tables that changed last" columns={['Table', { num: 'Rows' }, 'Last change']}>
             {all
-              .toSorted((a, b) => (b.lastChangeDate ?? '').localeCompare(a.lastChangeDate ?? ''))
-              .slice(0, SHOWN)
+              .flatMap(({ table }) => table ?? [])
               .map((table) => (
                 <tr key={table.id}>
                   <td>
@@ -348,7 +347,7 @@ function Changed() {
                     </Link>
                   </td>
                   <td className="numeric">{count(table.rowsCount ?? 0)}</td>
-                  <td>{table.lastImportDate ? moment(table.lastImportDate) : <Status status="never" />}</td>
+                  <td>{table.lastChangeDate ? moment(table.lastChangeDate) : <Status status="never" />}</td>
                 </tr>
               ))}
           </ListTable>

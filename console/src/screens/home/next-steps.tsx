@@ -28,14 +28,14 @@ const Go = ({ needs, children, ...link }: LinkProps & { readonly needs: Operatio
 
 /** The next things to do, by what is there; undefined while that is not known. */
 function useSteps(): readonly Step[] | undefined {
-  const tables = useLoad('tables.list', { query: {} }).data
+  const tables = useLoad('tables.browse', { query: { sort: 'changed', limit: 1 } }).data
   const counted = useLoad('configurations.totals').data
   const components = useCatalogue()
   const schedules = useLoad('scheduler.list', { query: {} }).data
   const tested = useLoad('dataTests.tables').data
   const notifications = useLoad('notification.list', { query: {} }).data
   if (!tables || !counted || components.length === 0 || !schedules || !tested || !notifications) return undefined
-  const [first] = tables
+  const first = tables[0]?.table
   if (!first)
     return [
       {

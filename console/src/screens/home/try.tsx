@@ -30,7 +30,7 @@ export function TryScreen() {
       if (step === 'first') await createSampleShop()
       if (step === 'broken') await breakSampleShop()
       const id = await runSampleShop()
-      await queries.invalidateQueries({ queryKey: ['components.list'] })
+      await queries.invalidateQueries({ queryKey: ['configurations.browse'] })
       await navigate({ to: '/try', search: { ...search, [step]: id } })
     },
   })

@@ -3,7 +3,7 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Answer } from '../../../../client/src/client.ts'
-import type { StackNode, Table } from '../../../../client/src/operations.ts'
+import type { StackNode } from '../../../../client/src/operations.ts'
 import { LEVEL_STATES } from '../../facts/level-states.ts'
 import { bytes, count, parseTime, plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
@@ -34,7 +34,7 @@ function daysOf(lines: Answer<'billing.usage'>, today: number): readonly Day[] {
   })
 }
 
-export function Volume({ tables }: { tables: readonly Table[] }) {
+export function Volume({ totals }: { totals: Answer<'tables.totals'> | undefined }) {
   const [isTable, setTable] = useState(false)
   const today = Date.now()
   const query = useLoad('billing.usage', {
@@ -55,7 +55,7 @@ export function Volume({ tables }: { tables: readonly Table[] }) {
           return (
             <>
               {isTable ? <DayTable days={days} /> : <Bars days={days} />}
-              <Figures days={days} tables={tables} />
+              <Figures days={days} totals={totals} />
             </>
           )
         }}
@@ -116,12 +116,11 @@ const DayTable = ({ days }: { days: readonly Day[] }) => (
   </Scroll>
 )
 
-function Figures({ days, tables }: { days: readonly Day[]; tables: readonly Table[] }) {
+function Figures({ days, totals }: { days: readonly Day[]; totals: Answer<'tables.totals'> | undefined }) {
   const isAdmin = usePerson()?.account.isStackAdmin ?? false
   const today = days.at(-1)!
   const before = days.slice(0, -1).filter(({ rows }) => rows > 0)
   const usual = before.reduce((sum, { rows }) => sum + rows, 0) / Math.max(1, before.length)
-  const size = tables.reduce((sum, table) => sum + (table.dataSizeBytes ?? 0), 0)
   return (
     <div className="figs">
       <div className="figure">
@@ -131,8 +130,8 @@ function Figures({ days, tables }: { days: readonly Day[]; tables: readonly Tabl
       </div>
       <div className="figure">
         <span>Tables</span>
-        <b className="tabular">{bytes(size)}</b>
-        <span>{count(tables.length)} in storage</span>
+        <b className="tabular">{bytes(totals?.bytes ?? 0)}</b>
+        <span>{count(totals?.tables ?? 0)} in storage</span>
       </div>
       {isAdmin ? <StackFigures /> : null}
     </div>

@@ -2,9 +2,9 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { SavedQueriesCreateBody, SavedQuery, Table } from '../../../../client/src/operations.ts'
+import type { SavedQueriesCreateBody, SavedQuery } from '../../../../client/src/operations.ts'
 import { count, duration, moment, plural } from '../../format.ts'
-import { Loaded, type Loading, useLoad } from '../../load.tsx'
+import { Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { Drawer } from '../../parts/drawer.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
@@ -18,7 +18,6 @@ import { SqlTree } from './sql-tree.tsx'
 import './sql.css'
 
 interface LibraryProps {
-  readonly tables: Loading<readonly Table[]>
   readonly tabs: OpenTabs
   readonly onSelect: (tableId: string) => void
   readonly onInsert: (text: string) => void
@@ -26,7 +25,7 @@ interface LibraryProps {
 
 const VIEWS = ['Tables', 'Saved', 'History', 'Snippets'] as const
 
-export function SqlLibrary({ tables, tabs, onSelect, onInsert }: LibraryProps) {
+export function SqlLibrary({ tabs, onSelect, onInsert }: LibraryProps) {
   const [view, setView] = useState<(typeof VIEWS)[number]>('Tables')
   return (
     <div className="stack-3">
@@ -37,7 +36,7 @@ export function SqlLibrary({ tables, tabs, onSelect, onInsert }: LibraryProps) {
           </button>
         ))}
       </fieldset>
-      {view === 'Tables' ? <SqlTree query={tables} onSelect={onSelect} onInsert={onInsert} /> : null}
+      {view === 'Tables' ? <SqlTree onSelect={onSelect} onInsert={onInsert} /> : null}
       {view === 'Saved' ? <Saved tabs={tabs} /> : null}
       {view === 'History' ? <History tabs={tabs} /> : null}
       {view === 'Snippets' ? <Snippets onInsert={onInsert} /> : null}

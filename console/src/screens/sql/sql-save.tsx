@@ -28,9 +28,9 @@ interface SaveProps {
 }
 
 async function ensureBucket(id: string): Promise<void> {
-  const buckets = await api.call('buckets.list', { query: {} })
+  const buckets = await api.call('buckets.browse', { query: { bucketId: [id] } })
   const [, stage, name] = id.match(/^(in|out)\.c-(.+)$/) ?? []
-  if (!buckets.some((bucket) => bucket.id === id) && stage && name) await api.call('buckets.create', { body: { stage, name } })
+  if (buckets.length === 0 && stage && name) await api.call('buckets.create', { body: { stage, name } })
 }
 
 async function makeTable(tableId: string, sql: string, parameters: SaveProps['parameters']): Promise<void> {

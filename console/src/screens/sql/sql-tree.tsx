@@ -2,16 +2,15 @@
 
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Table } from '../../../../client/src/operations.ts'
+import { type BrowsedTable, useSettled } from '../../facts/storage-names.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { count, plural } from '../../format.ts'
-import { Loaded, type Loading } from '../../load.tsx'
+import { Loaded, useLoad } from '../../load.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import './sql.css'
 
 interface TreeProps {
-  readonly query: Loading<readonly Table[]>
   /** A new query of the first rows. */
   readonly onSelect: (tableId: string) => void
   /** Puts a name where the cursor is. */
@@ -19,16 +18,18 @@ interface TreeProps {
 }
 
 /** More than people read: the filter finds the others. */
-const MAX_TABLES = 300
+const MAX_TABLES = 100
 /** So few buckets are open from the start. */
 const FEW_BUCKETS = 3
 
-const isFound = ({ id, columns = [] }: Table, word: string): boolean =>
-  id.toLowerCase().includes(word) || columns.some((name) => name.toLowerCase().includes(word))
-
-export function SqlTree({ query, onSelect, onInsert }: TreeProps) {
+export function SqlTree({ onSelect, onInsert }: TreeProps) {
   const [filter, setFilter] = useState('')
-  const word = filter.trim().toLowerCase()
+  const word = useSettled(filter.trim().toLowerCase())
+  const query = useLoad(
+    'tables.browse',
+    { query: { ...(word === '' ? {} : { text: word }), include: 'columns', limit: MAX_TABLES + 1 } },
+    { isKept: true },
+  )
   return (
     <section className="card" aria-labelledby="tables">
       <header>
@@ -41,18 +42,19 @@ export function SqlTree({ query, onSelect, onInsert }: TreeProps) {
         <FilterField label="Filter tables and columns" value={filter} onChange={setFilter} />
       </div>
       <Loaded query={query}>
-        {(tables) => {
-          const found = tables.filter((table) => isFound(table, word))
+        {(lines) => {
+          const found = lines.flatMap(({ table }) => table ?? [])
           const shown = Map.groupBy(found.slice(0, MAX_TABLES), ({ id }) => bucketOf(id))
-          if (tables.length === 0) return <p className="inset mute">The project has no tables yet.</p>
-          if (found.length === 0) return <p className="inset mute">No table or column is called “{filter.trim()}”.</p>
+          const tablesOf = new Map(lines.map(({ bucket }) => [bucket.id, bucket.tables]))
+          if (found.length === 0 && word === '') return <p className="inset mute">The project has no tables yet.</p>
+          if (found.length === 0) return <p className="inset mute">No table or column is called “{word}”.</p>
           return (
             <div className="side-list schema-tree">
               {[...shown].map(([bucket, members]) => (
                 <Branch
                   key={`${bucket} ${word !== ''}`}
                   name={bucket}
-                  note={plural(members.length, 'table')}
+                  note={plural(word === '' ? (tablesOf.get(bucket) ?? members.length) : members.length, 'table')}
                   isOpen={word !== '' || shown.size <= FEW_BUCKETS}
                 >
                   {() =>
@@ -62,8 +64,8 @@ export function SqlTree({ query, onSelect, onInsert }: TreeProps) {
                   }
                 </Branch>
               ))}
-              {found.length > MAX_TABLES ? (
-                <p className="inset fine mute">{count(found.length - MAX_TABLES)} more: filter to see them.</p>
+              {lines.length > MAX_TABLES ? (
+                <p className="inset fine mute">The first {count(MAX_TABLES)} are listed: filter to see others.</p>
               ) : null}
             </div>
           )
@@ -98,7 +100,7 @@ function Branch({ name, note, isOpen: isOpenAtFirst, isTable = false, children }
 }
 
 interface TableBranchProps extends Pick<TreeProps, 'onSelect' | 'onInsert'> {
-  readonly table: Table
+  readonly table: BrowsedTable
   readonly word: string
 }
 

@@ -4,14 +4,14 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { ApiError } from '../../../../client/src/client.ts'
-import type { Table } from '../../../../client/src/operations.ts'
 import { LazySqlEditor } from '../../editor/lazy.ts'
-import type { SqlTable } from '../../editor/sql-completion.ts'
+import { idsNamed, type SqlTable } from '../../editor/sql-completion.ts'
 import type { Insertion, Selection } from '../../editor/sql-editor.tsx'
 import { formattedSql } from '../../editor/sql-format.ts'
-import { type FullName, fullNamesOf, withFullName } from '../../editor/sql-full-names.ts'
+import { fullNamesOf, unknownTable, withFullName } from '../../editor/sql-full-names.ts'
 import { type ParameterType, withLiterals } from '../../editor/sql-parameters.ts'
 import { placeOfError, type Statement, statementsOf } from '../../editor/sql-statements.ts'
+import { useTablesNamed } from '../../facts/storage-names.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { count, duration } from '../../format.ts'
 import { useSeconds } from '../../live.ts'
@@ -25,6 +25,7 @@ import { curlOf, shellQuoted } from '../../shell/curl.tsx'
 import { Page } from '../../shell/page.tsx'
 import { useKey } from '../../use-key.ts'
 import { WriteQueryButton } from '../../views/ask-model.tsx'
+import { useTableSearch } from '../../views/table-search.ts'
 import { originOf, SqlLibrary } from './sql-library.tsx'
 import { ParameterFields, type ParameterValues, useParameters } from './sql-parameters.tsx'
 import { PlanDrawer } from './sql-plan.tsx'
@@ -98,9 +99,9 @@ export function SqlScreen() {
         : undefined,
     [error, run.variables, sql],
   )
-  const tables = useLoad('tables.list', { query: { include: 'columns' } })
-  const names = useMemo(() => namesOf(tables.data ?? []), [tables.data])
-  const sourcesOf = (text: string) => (tables.data ?? []).map(({ id }) => id).filter((id) => text.includes(quoted(id)))
+  const search = useTableSearch()
+  const named = useTablesNamed(useMemo(() => idsNamed([sql, ...results.map((one) => one.sql)].join(';')), [sql, results]))
+  const sourcesOf = (text: string) => (named ?? []).map(({ id }) => id).filter((id) => text.includes(quoted(id)))
   const make = useMakeTransformation()
   const part = selection && statementsOf(sql.slice(selection.from, selection.to)).length > 0 ? selection : undefined
   const start = () => (run.isPending || statementsOf(sql).length === 0 ? undefined : run.mutate({ text: sql, part }))
@@ -129,7 +130,8 @@ export function SqlScreen() {
                 <LazySqlEditor
                   key={tabs.current}
                   text={sql}
-                  tables={names}
+                  tables={NO_TABLES}
+                  search={search}
                   onChange={edit}
                   onRun={start}
                   onSelect={setSelection}
@@ -183,10 +185,7 @@ export function SqlScreen() {
           {run.error && !isStopped ? (
             <>
               <SqlProblem error={run.error} text={run.variables?.text ?? ''} />
-              <FullNames
-                names={fullNamesOf(run.error.message, namesOf(tables.data ?? []))}
-                onUse={(bare, name) => edit(withFullName(sql, bare, name))}
-              />
+              <FullNames message={run.error.message} onUse={(bare, name) => edit(withFullName(sql, bare, name))} />
             </>
           ) : null}
           {results.map((result, index) => (
@@ -195,7 +194,6 @@ export function SqlScreen() {
           ))}
         </div>
         <SqlLibrary
-          tables={tables}
           tabs={tabs}
           onSelect={(id) => edit(firstRowsOf(id))}
           onInsert={(text) => setInsertion((before) => ({ text, number: (before?.number ?? 0) + 1 }))}
@@ -228,9 +226,7 @@ const linkTo = ({ saved, sql }: OpenTabs): string => {
   return `${location.origin}/console/sql?${search}`
 }
 
-/** For completion. */
-const namesOf = (tables: readonly Table[]): readonly SqlTable[] =>
-  tables.map(({ id, columns = [] }) => ({ bucket: bucketOf(id), name: tableNameOf(id), columns }))
+const NO_TABLES: readonly SqlTable[] = []
 
 /** With the place of the mistake in the whole text, as far as it is known. */
 class StatementError extends ApiError {
@@ -270,22 +266,28 @@ function SqlProblem({ error, text }: { error: Error; text: string }) {
 }
 
 interface FullNamesProps {
-  readonly names: readonly FullName[]
+  readonly message: string
   readonly onUse: (bare: string, name: string) => void
 }
 
 /** What people new to it write: the name of a table without its bucket. */
-const FullNames = ({ names, onUse }: FullNamesProps) =>
-  names.length === 0 ? null : (
+function FullNames({ message, onUse }: FullNamesProps) {
+  const name = unknownTable(message)
+  const { data = [] } = useLoad('tables.browse', name === undefined ? undefined : { query: { name } })
+  const tables = data.flatMap(({ table }) => (table ? { bucket: bucketOf(table.id), name: tableNameOf(table.id) } : []))
+  const names = fullNamesOf(message, tables)
+  if (names.length === 0) return null
+  return (
     <p className="flex-row wrap" role="note">
       <span>Tables are named with their bucket:</span>
-      {names.map(({ bare, name }) => (
-        <button type="button" key={name} className="button small" onClick={() => onUse(bare, name)}>
-          Write <span className="identifier">{name}</span>
+      {names.map((one) => (
+        <button type="button" key={one.name} className="button small" onClick={() => onUse(one.bare, one.name)}>
+          Write <span className="identifier">{one.name}</span>
         </button>
       ))}
     </p>
   )
+}
 
 const sentenceOf = (results: readonly SqlResult[]): string =>
   results.length === 1

@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import type { Sandbox } from '../../../../client/src/operations.ts'
 import { finishStorageJob } from '../../facts/storage-job.ts'
+import { tableNameOf } from '../../facts/table-id.ts'
 import { moment, plural, until } from '../../format.ts'
 import { Cards } from '../../listing.tsx'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
@@ -21,6 +22,7 @@ import { Status } from '../../parts/status.tsx'
 import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
+import { TableSelect } from '../../views/table-select.tsx'
 
 export function WorkspacesScreen() {
   const query = useLoad('sandboxes.list')
@@ -206,16 +208,14 @@ function Lost({ workspaceId }: { workspaceId: string }) {
 function Contents({ workspaceId }: { workspaceId: string }) {
   const queries = useQueryClient()
   const id = useId()
-  const tables = useLoad('tables.list', { query: {} }).data ?? []
   const objects = useLoad('workspaces.objects', { path: { id: workspaceId } })
   const [chosen, setChosen] = useState('')
   const load = useMutation({
     mutationFn: async () => {
-      const source = tables.find((one) => one.id === chosen)!
       await finishStorageJob(
         await api.call('workspaces.load', {
           path: { id: workspaceId },
-          body: { input: [{ source: source.id, destination: source.name }], preserve: true },
+          body: { input: [{ source: chosen, destination: tableNameOf(chosen) }], preserve: true },
         }),
       )
     },
@@ -254,12 +254,9 @@ function Contents({ workspaceId }: { workspaceId: string }) {
         <label htmlFor={id} className="visually-hidden">
           Table to load
         </label>
-        <select className="input grow" id={id} value={chosen} onChange={(event) => setChosen(event.target.value)}>
-          <option value="">a table of the storage</option>
-          {tables.map((table) => (
-            <option key={table.id}>{table.id}</option>
-          ))}
-        </select>
+        <div className="grow stack-2">
+          <TableSelect id={id} value={chosen} none="a table of the storage" onChange={setChosen} />
+        </div>
         <ActButton needs="workspaces.load" type="submit" className="button small" disabled={chosen === '' || load.isPending}>
           Load it
         </ActButton>

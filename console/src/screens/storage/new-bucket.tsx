@@ -42,7 +42,8 @@ function NewBucketDialog({ onClose }: { onClose: () => void }) {
       return (await api.call('buckets.create', { body })) as { readonly id: string } // not as a job
     },
     onSuccess: async ({ id }) => {
-      for (const name of ['buckets.list', 'tables.browse', 'tables.totals']) await queries.invalidateQueries({ queryKey: [name] })
+      for (const name of ['buckets.list', 'buckets.browse', 'tables.browse', 'tables.totals'])
+        await queries.invalidateQueries({ queryKey: [name] })
       toast(linked ? `${id} shows ${linked.id} of ${linked.project.name}.` : `Created ${id}.`)
       await navigate({ to: '/buckets/$bucketId', params: { bucketId: id } })
     },

@@ -4,6 +4,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type DragEvent, useRef, useState } from 'react'
 import type { SniffedFile } from '../../../../client/src/operations.ts'
+import { useBucketIds } from '../../facts/storage-names.ts'
 import { bytes, count, duration, plural } from '../../format.ts'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
@@ -724,7 +725,7 @@ function Into({ tableId, plan, onChange }: PlanProps & { readonly tableId: strin
 }
 
 function NewTable({ plan, columns, onChange }: PlanProps & { readonly columns: readonly string[] }) {
-  const buckets = useLoad('buckets.list', { query: {} })
+  const buckets = useBucketIds(plan.bucket)
   return (
     <>
       <div className="field">
@@ -736,11 +737,9 @@ function NewTable({ plan, columns, onChange }: PlanProps & { readonly columns: r
           value={plan.bucket}
           onChange={(event) => onChange({ bucket: event.target.value })}
         />
-        <Suggestions id="buckets" values={(buckets.data ?? []).map(({ id }) => id)} />
+        <Suggestions id="buckets" values={buckets} />
         <span className="hint">
-          {(buckets.data ?? []).some(({ id }) => id === plan.bucket)
-            ? 'An existing bucket.'
-            : `Creates the bucket ${plan.bucket}.`}
+          {buckets.includes(plan.bucket) ? 'An existing bucket.' : `Creates the bucket ${plan.bucket}.`}
         </span>
       </div>
       <div className="field">

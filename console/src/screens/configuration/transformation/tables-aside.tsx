@@ -1,16 +1,16 @@
 // The tables that a script reads and makes, beside its SQL: names and columns are put where the cursor is.
 
 import { Link } from '@tanstack/react-router'
-import type { Table } from '../../../../../client/src/operations.ts'
 import { type MappedTable, mappedTables } from '../../../document/script-blocks.ts'
 import { quotedName } from '../../../editor/sql-completion.ts'
+import type { BrowsedTable } from '../../../facts/storage-names.ts'
 import { count, plural } from '../../../format.ts'
 import { Icon } from '../../../parts/icon.tsx'
 import './transformation.css'
 
 interface TablesProps {
   readonly text: string
-  readonly tables: readonly Table[]
+  readonly tables: readonly BrowsedTable[]
   /** Rows of results, as the last trial made them. */
   readonly made: readonly { readonly source: string; readonly rows: number | null }[]
   readonly columnsOf: (source: string) => readonly string[]

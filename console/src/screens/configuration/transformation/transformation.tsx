@@ -17,9 +17,9 @@ import {
 } from '../../../document/script-blocks.ts'
 import { LazySqlEditor } from '../../../editor/lazy.ts'
 import type { SqlTable } from '../../../editor/sql-completion.ts'
-import type { Insertion } from '../../../editor/sql-editor.tsx'
+import type { Insertion, TableSearch } from '../../../editor/sql-editor.tsx'
 import { formattedSql } from '../../../editor/sql-format.ts'
-import { bucketOf, tableNameOf } from '../../../facts/table-id.ts'
+import { useTablesNamed } from '../../../facts/storage-names.ts'
 import type { ConfigurationPlace } from '../../../facts/use-configuration.ts'
 import { count, duration } from '../../../format.ts'
 import { useSeconds } from '../../../live.ts'
@@ -30,6 +30,7 @@ import { Problem } from '../../../parts/problem.tsx'
 import { useRefusal } from '../../../rights.ts'
 import { useKey } from '../../../use-key.ts'
 import { type OpenDocument, ROOT } from '../../../views/configuration-documents.ts'
+import { useTableSearch } from '../../../views/table-search.ts'
 import { ColumnLineage } from './column-lineage.tsx'
 import { Outline } from './outline.tsx'
 import { TablesAside } from './tables-aside.tsx'
@@ -86,7 +87,9 @@ export function TransformationPanes({ place, root, current, check }: Transformat
   const toHere = () => run(current.key === ROOT ? untilSpot(draft.text, spot) : textToTry(root, current))
   useKey('Ctrl Enter', 'Try the script up to this code', toHere)
   const inputs = mappedTables(draft.text, 'input')
-  const tables = useLoad('tables.list', { query: { include: 'columns' } }).data
+  const search = useTableSearch()
+  const mapped = [...inputs.map(({ source }) => source), ...mappedTables(draft.text, 'output').map((one) => one.destination)]
+  const tables = useTablesNamed(mapped)
   const names = useMemo(
     () => [
       ...inputs.map(({ source, destination }): SqlTable => {
@@ -98,7 +101,6 @@ export function TransformationPanes({ place, root, current, check }: Transformat
           ...{ bucket: '', name: source, columns: columns.map(({ name }) => name) },
         }),
       ),
-      ...(tables ?? []).map(({ id, columns = [] }): SqlTable => ({ bucket: bucketOf(id), name: tableNameOf(id), columns })),
     ],
     [inputs, tables, check.data],
   )
@@ -146,6 +148,7 @@ export function TransformationPanes({ place, root, current, check }: Transformat
             key={`${current.key} ${block}.${code}`}
             script={chosen.script}
             names={names}
+            search={search}
             insertion={insertion}
             fault={fault?.block === block && fault.code === code ? fault : undefined}
             onRun={toHere}
@@ -238,6 +241,7 @@ function SampleChoice({ value, onChange }: { value: string; onChange: (value: st
 interface CodeEditorProps {
   readonly script: readonly string[]
   readonly names: readonly SqlTable[]
+  readonly search: TableSearch
   readonly insertion: Insertion | undefined
   readonly fault: Fault | undefined
   readonly onRun: () => void
@@ -245,7 +249,7 @@ interface CodeEditorProps {
 }
 
 /** The text as it is typed; the configuration has a list of its statements. */
-function CodeEditor({ script, names, insertion, fault, onRun, onChange }: CodeEditorProps) {
+function CodeEditor({ script, names, search, insertion, fault, onRun, onChange }: CodeEditorProps) {
   const written = useRef<{ readonly script: string; readonly text: string }>(undefined)
   const refusal = useRefusal('configurations.update')
   const saved = JSON.stringify(script)
@@ -265,6 +269,7 @@ function CodeEditor({ script, names, insertion, fault, onRun, onChange }: CodeEd
         <LazySqlEditor
           text={text}
           tables={names}
+          search={search}
           isReadOnly={refusal !== undefined}
           onChange={change}
           onRun={onRun}

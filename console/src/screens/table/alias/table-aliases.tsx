@@ -5,6 +5,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useId, useState } from 'react'
 import type { Table } from '../../../../../client/src/operations.ts'
 import { finishStorageJob } from '../../../facts/storage-job.ts'
+import { useBuckets } from '../../../facts/storage-names.ts'
 import { bucketOf } from '../../../facts/table-id.ts'
 import { useLoad } from '../../../load.tsx'
 import { ActButton } from '../../../parts/act-button.tsx'
@@ -13,6 +14,7 @@ import { Dialog } from '../../../parts/drawer.tsx'
 import { Form } from '../../../parts/form.tsx'
 import { Label } from '../../../parts/guide.tsx'
 import { Problem } from '../../../parts/problem.tsx'
+import { Suggestions } from '../../../parts/suggestions.tsx'
 import { api } from '../../../session.ts'
 import { toast } from '../../../shell/toast.tsx'
 
@@ -146,9 +148,9 @@ function NewAlias({ table, onClose }: { table: Table; onClose: () => void }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const ids = [useId(), useId()] as const
-  const buckets = (useLoad('buckets.list', { query: {} }).data ?? []) as readonly { id: string; isLinkedBucket?: boolean }[]
   const all = table.columns ?? []
   const [bucketId, setBucketId] = useState(() => bucketOf(table.id))
+  const buckets = useBuckets(bucketId)
   const [name, setName] = useState(`${table.name}-alias`)
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set())
   const [chosen, setChosen] = useState(NO_FILTER)
@@ -186,13 +188,15 @@ function NewAlias({ table, onClose }: { table: Table; onClose: () => void }) {
         <div className="two-fields">
           <div className="field">
             <Label htmlFor={ids[0]}>Bucket</Label>
-            <select className="input" id={ids[0]} value={bucketId} onChange={(event) => setBucketId(event.target.value)}>
-              {buckets
-                .filter(({ isLinkedBucket }) => !isLinkedBucket)
-                .map(({ id }) => (
-                  <option key={id}>{id}</option>
-                ))}
-            </select>
+            <input
+              className="input mono"
+              id={ids[0]}
+              list={`${ids[0]}-buckets`}
+              required
+              value={bucketId}
+              onChange={(event) => setBucketId(event.target.value)}
+            />
+            <Suggestions id={`${ids[0]}-buckets`} values={buckets.filter(({ isLinked }) => !isLinked).map(({ id }) => id)} />
           </div>
           <div className="field">
             <Label htmlFor={ids[1]}>Name</Label>

@@ -3,7 +3,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Trigger } from '../../../../../client/src/operations.ts'
-import { SCHEDULER, useComponents, useNames } from '../../../facts/names.ts'
+import { useNames } from '../../../facts/names.ts'
+import { useTableIds } from '../../../facts/storage-names.ts'
 import { moment, plural } from '../../../format.ts'
 import { Teach } from '../../../listing.tsx'
 import { Loaded, useLoad } from '../../../load.tsx'
@@ -16,6 +17,7 @@ import { Problem } from '../../../parts/problem.tsx'
 import { TextList } from '../../../parts/text-list.tsx'
 import { api, branchId } from '../../../session.ts'
 import { toast } from '../../../shell/toast.tsx'
+import { ConfigurationSelect, useRunnable } from '../../../views/configuration-select.tsx'
 
 export function TableTriggers({ tableId }: { tableId: string }) {
   const inBranch = branchId() !== undefined
@@ -114,14 +116,10 @@ interface FormProps {
 }
 
 function TriggerForm({ tableId, trigger, onClose, onSaved }: FormProps) {
-  const components = useComponents().data ?? []
-  const tables = useLoad('tables.list', { query: {} }).data ?? []
+  const runnable = useRunnable()
+  const [typed, setTyped] = useState('')
+  const offered = useTableIds(typed)
   const me = useLoad('tokens.verify').data
-  const runnable = components
-    .filter(({ id }) => id !== SCHEDULER)
-    .flatMap(({ id, name, configurations = [] }) =>
-      configurations.map((one) => ({ key: `${id} ${one.id}`, name: `${one.name} (${name})` })),
-    )
   const [target, setTarget] = useState(trigger ? `${trigger.component} ${trigger.configurationId}` : '')
   const [minutes, setMinutes] = useState(String(trigger?.coolDownPeriodMinutes ?? 1))
   const [tableIds, setTableIds] = useState<readonly string[]>(trigger?.tables.map((one) => one.tableId) ?? [tableId])
@@ -151,18 +149,18 @@ function TriggerForm({ tableId, trigger, onClose, onSaved }: FormProps) {
       <Form onSubmit={() => save.mutate()}>
         <Field label="Run">
           {(id) => (
-            <select className="input" id={id} required value={target} onChange={(event) => setTarget(event.target.value)}>
-              <option value="">choose a configuration or a flow</option>
-              {runnable.map(({ key, name }) => (
-                <option key={key} value={key}>
-                  {name}
-                </option>
-              ))}
-            </select>
+            <ConfigurationSelect
+              id={id}
+              list={runnable}
+              isRequired
+              value={target}
+              none="choose a configuration or a flow"
+              onChange={(chosen) => setTarget(chosen?.key ?? '')}
+            />
           )}
         </Field>
         <Field label="When all of these were loaded" hint="Since the last run of the trigger.">
-          {(id) => <TextList id={id} values={tableIds} options={tables.map((one) => one.id)} onChange={setTableIds} />}
+          {(id) => <TextList id={id} values={tableIds} options={offered} onType={setTyped} onChange={setTableIds} />}
         </Field>
         <Field label="At most every so many minutes" hint="Loads in between wait for the next run.">
           {(id) => (

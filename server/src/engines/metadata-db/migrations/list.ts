@@ -93,6 +93,7 @@ import * as importedTestRuns from './1430-imported-test-runs.ts'
 import * as agentConnections from './1440-agent-connections.ts'
 import * as modelUsage from './1460-model-usage.ts'
 import * as agentRequestPerson from './1461-agent-request-person.ts'
+import * as configurationFolders from './1465-configuration-folders.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -195,4 +196,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1440-agent-connections', up: agentConnections.up },
   { name: '1460-model-usage', up: modelUsage.up },
   { name: '1461-agent-request-person', up: agentRequestPerson.up },
+  { name: '1465-configuration-folders', up: configurationFolders.up },
 ]

@@ -11,7 +11,19 @@ import { browseConfigurations, countConfigurations, findNames, listUsedComponent
 const Query = Type.Object({
   text: optionalText('Only configurations whose name or id, or the name of whose component, contains the text.'),
   isDeleted: optionalFlag('True: deleted configurations instead of the others.'),
+  componentId: Type.Optional(
+    Type.Array(Type.String(), { maxItems: 100, description: 'Only configurations of these components, by id or alias.' }),
+  ),
   exceptComponentId: optionalText('Without the configurations of this component.'),
+  canRun: optionalFlag('True: only configurations of components that jobs can run.'),
+  vaultVariable: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Only configurations that use this variable of the vault, in themselves or in a row.',
+      examples: ['API_URL'],
+    }),
+  ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'At most this many; 100 by default.' })),
   offset: Offset,
 })
@@ -59,7 +71,7 @@ const NamesLine = Type.Object({
 export interface BrowseRoutesDeps {
   readonly db: Db
   readonly components: Omit<ComponentLookup, 'find'> & {
-    find(id: string): { readonly id: string; readonly type: string; readonly name: string } | undefined
+    find(id: string): { readonly id: string; readonly type: string; readonly name: string; readonly hasRun: boolean } | undefined
   }
 }
 
@@ -76,10 +88,17 @@ export function configurationBrowseRoutes({ db, components }: BrowseRoutesDeps):
         schema: { querystring: Query, response: { 200: Type.Array(ConfigurationLine) } },
       },
       async (req) => {
-        const { text = '', isDeleted = false, exceptComponentId, limit = 100, offset = 0 } = req.query
+        const { text = '', isDeleted = false, exceptComponentId, canRun, vaultVariable, limit = 100, offset = 0 } = req.query
+        const only = req.query.componentId?.map((id) => components.canonicalId(id))
         const { actor, branch } = scopeOf(req)
         const used = await listUsedComponents(db, actor.projectId, branch.id)
-        const componentIds = used.filter((id) => id !== exceptComponentId && mayUse(components, actor, id))
+        const componentIds = used.filter(
+          (id) =>
+            id !== exceptComponentId &&
+            (only === undefined || only.includes(id)) &&
+            (!canRun || components.find(id)?.hasRun === true) &&
+            mayUse(components, actor, id),
+        )
         const wanted = text.trim().toLowerCase()
         const isNamed = (id: string) => components.find(id)?.name.toLowerCase().includes(wanted)
         const filter = {
@@ -89,6 +108,7 @@ export function configurationBrowseRoutes({ db, components }: BrowseRoutesDeps):
           componentIds,
           text: wanted,
           matchingComponentIds: componentIds.filter(isNamed),
+          vaultVariable,
         }
         return browseConfigurations(db, filter, { limit, offset })
       },

@@ -9,7 +9,6 @@ import { contains } from '../../../engines/metadata-db/like.ts'
 import { statement } from '../../../engines/metadata-db/statement.ts'
 import { countBytes, countRows, primaryKeyNames, type TableSnapshot } from '../../../engines/table-engine/snapshot.ts'
 import type { FilterOperator } from '../../../engines/table-engine/table-engine.ts'
-import type { Page } from '../../../http/page.ts'
 import { readStored } from '../../../kit/stored-json.ts'
 import { createSnapshotsStore, type StateCommit } from './snapshots/table-snapshots.store.ts'
 
@@ -182,15 +181,6 @@ export function createTablesStore(database: Db) {
             .execute(),
         )
       ).map(toTable),
-
-    /** A page of the tables of some buckets, in the order they were made, and how many there are. */
-    listPage: async (buckets: readonly number[], { limit, offset }: Page): Promise<{ rows: TableRow[]; total: number }> => {
-      if (buckets.length === 0) return { rows: [], total: 0 }
-      const wanted = db.selectFrom('data_table').where('bucket', 'in', buckets)
-      const rows = await wanted.selectAll().orderBy('id').limit(limit).offset(offset).execute()
-      const counted = await wanted.select((e) => e.fn.countAll<number | string>().as('n')).executeTakeFirst()
-      return { rows: rows.map(toTable), total: Number(counted?.n ?? 0) }
-    },
 
     /** Tables of some buckets whose name, or the name of a column, contains the text. */
     listContaining: async (

@@ -1,8 +1,8 @@
 // Configurations of all components, a page at a time: with 100,000 of them, only what is shown is read.
 
-import { sql } from 'kysely'
+import { type Expression, type SqlBool, sql } from 'kysely'
 import type { Db } from '../../../../engines/metadata-db/dialects.ts'
-import { contains } from '../../../../engines/metadata-db/like.ts'
+import { contains, containsSmall } from '../../../../engines/metadata-db/like.ts'
 import type { Page } from '../../../../http/page.ts'
 import { tables } from './configurations.schema.ts'
 
@@ -19,6 +19,8 @@ export interface BrowseFilter {
   readonly text: string
   /** All configurations of these match the text. */
   readonly matchingComponentIds: readonly string[]
+  /** A variable of the vault that they use; undefined for all. */
+  readonly vaultVariable: string | undefined
 }
 
 export interface BrowsedConfiguration {
@@ -31,7 +33,7 @@ export interface BrowsedConfiguration {
   readonly folder: string
 }
 
-const matching = (db: Db, filter: Omit<BrowseFilter, 'text' | 'matchingComponentIds'>) =>
+const matching = (db: Db, filter: Omit<BrowseFilter, 'text' | 'matchingComponentIds' | 'vaultVariable'>) =>
   tables(db)
     .selectFrom('configuration as c')
     .where('c.project_id', '=', filter.projectId)
@@ -56,18 +58,47 @@ export async function browseConfigurations(
   { limit, offset }: Page,
 ): Promise<BrowsedConfiguration[]> {
   if (filter.componentIds.length === 0) return []
-  const { text, matchingComponentIds } = filter
-  const found = matching(db, filter).$if(text !== '', (query) =>
-    query.where((e) =>
-      e.or([
-        contains(db, e.ref('c.name'), text),
-        contains(db, e.ref('c.configuration_id'), text),
-        ...(matchingComponentIds.length > 0 ? [e('c.component_id', 'in', [...matchingComponentIds])] : []),
-      ]),
-    ),
-  )
+  const { text, matchingComponentIds, vaultVariable } = filter
+  const found = matching(db, filter)
+    .$if(text !== '', (query) =>
+      query.where((e) =>
+        e.or([
+          contains(db, e.ref('c.name'), text),
+          contains(db, e.ref('c.configuration_id'), text),
+          ...(matchingComponentIds.length > 0 ? [e('c.component_id', 'in', [...matchingComponentIds])] : []),
+        ]),
+      ),
+    )
+    .$if(vaultVariable !== undefined, (query) =>
+      query.where((e) =>
+        e.or([
+          e.exists(
+            e
+              .selectFrom('configuration_version as content')
+              .select('content.version')
+              .where('content.project_id', '=', filter.projectId)
+              .whereRef('content.owner_id', '=', 'c.id')
+              .whereRef('content.version', '=', 'c.content_version')
+              .where(usesVariable(db, sql.ref('content.content'), vaultVariable!)),
+          ),
+          e.exists(
+            e
+              .selectFrom('configuration_row as row')
+              .select('row.row_id')
+              .where('row.project_id', '=', filter.projectId)
+              .whereRef('row.owner_id', '=', 'c.id')
+              .where('row.is_deleted', '=', 0)
+              .where(usesVariable(db, sql.ref('row.content'), vaultVariable!)),
+          ),
+        ]),
+      ),
+    )
   const inFolders = found.innerJoin('configuration_metadata as folder', (join) =>
-    join.onRef('folder.owner_id', '=', 'c.id').on('folder.key', '=', FOLDER).on('folder.value', '<>', ''),
+    join
+      .onRef('folder.owner_id', '=', 'c.id')
+      .on('folder.project_id', '=', filter.projectId)
+      .on('folder.key', '=', FOLDER)
+      .on('folder.value', '>', ''),
   )
   const first = await inFolders
     .select([...COLUMNS.map((name) => `c.${name}` as const), 'folder.value as folder'])
@@ -78,7 +109,10 @@ export async function browseConfigurations(
     .offset(offset)
     .execute()
   if (first.length === limit) return first.map(toBrowsed)
-  const counted = await inFolders.select((e) => e.fn.countAll<number | string>().as('n')).executeTakeFirst()
+  const isAfterFolders = first.length === 0 && offset > 0
+  const counted = isAfterFolders
+    ? await inFolders.select((e) => e.fn.countAll<number | string>().as('n')).executeTakeFirst()
+    : { n: offset + first.length }
   const rest = await found
     .where((e) =>
       e.not(
@@ -100,6 +134,12 @@ export async function browseConfigurations(
     .offset(Math.max(0, offset - Number(counted?.n ?? 0)))
     .execute()
   return [...first, ...rest].map(toBrowsed)
+}
+
+/** `{{ vault.name }}`, with a brace, a space or an escaped character of JSON after the name. */
+function usesVariable(db: Db, content: Expression<string>, name: string): Expression<SqlBool> {
+  const [brace, space, escaped] = ['}', ' ', '\\'].map((after) => containsSmall(db, content, `vault.${name}${after}`))
+  return sql<SqlBool>`(${brace} or ${space} or ${escaped})`
 }
 
 export interface ConfigurationCount {

@@ -55,6 +55,24 @@ for (const database of ['SQLite', 'PostgreSQL'] as const)
       assert.deepEqual(idsOf(await browse('text=http%20extractor')), ['a', 'b'])
     })
 
+    await t.test('they are chosen by component, by what can run, and by a variable of the vault', async () => {
+      assert.deepEqual(idsOf(await browse(`componentId[]=${SQL}`)), ['filed', 'sums'])
+      assert.deepEqual(idsOf(await browse(`componentId[]=platform.ex-http&componentId[]=none`)), ['a', 'b'])
+      const all = (await client.call('GET', 'browse/configurations')).json<Line[]>()
+      assert.ok(idsOf(all).includes('nightly'))
+      const runnable = (await client.call('GET', 'browse/configurations?canRun=true')).json<Line[]>()
+      assert.deepEqual(idsOf(runnable), ['filed', 'sums', 'a', 'b'])
+      const put = (id: string, text: string) =>
+        client.ok('PUT', `components/${HTTP}/configs/${id}`, { configuration: { parameters: { text } } })
+      await put('a', '{{ vault.KEY }}')
+      await put('b', '{{vault.KEY2}} and the vault.KEYS')
+      await client.ok('POST', `components/${SQL}/configs/sums/rows`, { rowId: 'r', configuration: { text: '{{{vault.KEY}}}' } })
+      assert.deepEqual(idsOf(await browse('vaultVariable=KEY')), ['sums', 'a'])
+      assert.deepEqual(idsOf(await browse('vaultVariable=KEY2')), ['b'])
+      await client.ok('DELETE', `components/${SQL}/configs/sums/rows/r`)
+      assert.deepEqual(idsOf(await browse('vaultVariable=KEY')), ['a'])
+    })
+
     await t.test('deleted ones are listed alone, and are not counted', async () => {
       assert.deepEqual(idsOf(await browse('isDeleted=true')), ['gone'])
       await client.ok('PUT', `components/${HTTP}/configs/a`, { isDisabled: true })

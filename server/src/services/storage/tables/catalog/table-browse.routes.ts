@@ -2,7 +2,8 @@
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { Nullable, Offset, optionalFlag, optionalText } from '../../../../http/parameters.ts'
+import { includeFrom } from '../../../../http/include.ts'
+import { include, Nullable, Offset, optionalFlag, optionalText } from '../../../../http/parameters.ts'
 import { Timestamp } from '../../../../http/record-schemas.ts'
 import { scopeOf } from '../../../../http/scope.ts'
 import { formatTimestamp } from '../../../../kit/clock.ts'
@@ -13,6 +14,9 @@ import type { BrowsedLine, createTableBrowse } from './table-browse.ts'
 const Day = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
 const Query = Type.Object({
   text: optionalText('Only tables whose id, name or column name contains the text, and empty buckets whose id does.'),
+  name: Type.Optional(
+    Type.String({ minLength: 1, description: 'Only tables whose id or display name contains the text, closest matches first.' }),
+  ),
   tableId: Type.Optional(
     Type.Array(Type.String(), { maxItems: 1000, description: 'Only these tables.', examples: [['in.c-main.orders']] }),
   ),
@@ -27,6 +31,15 @@ const Query = Type.Object({
     ),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'At most this many lines; 100 by default.' })),
+  offset: Offset,
+  include: include('columns'),
+})
+const BucketsQuery = Type.Object({
+  text: optionalText('Only buckets whose id or display name contains the text, closest matches first.'),
+  bucketId: Type.Optional(
+    Type.Array(Type.String(), { maxItems: 1000, description: 'Only these buckets.', examples: [['in.c-main']] }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'At most this many; 100 by default.' })),
   offset: Offset,
 })
 
@@ -45,12 +58,19 @@ const LineView = Type.Object({
       dataSizeBytes: Nullable(Type.Integer()),
       lastChangeDate: Nullable(Timestamp),
       isAlias: Type.Boolean(),
+      columns: Type.Optional(Type.Array(Type.String(), { description: 'Only with `include=columns`.' })),
     }),
   ),
 })
 const TotalsView = Type.Object({ tables: Type.Integer(), buckets: Type.Integer(), bytes: Type.Integer() })
 
-export function tableBrowseRoutes({ page, totals }: ReturnType<typeof createTableBrowse>): FastifyPluginAsyncTypebox {
+const BucketLine = Type.Object({
+  id: Type.String({ examples: ['in.c-main'] }),
+  displayName: Type.String(),
+  isLinked: Type.Boolean(),
+})
+
+export function tableBrowseRoutes({ page, totals, bucketPage }: ReturnType<typeof createTableBrowse>): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.get(
       '/v2/storage/browse',
@@ -59,9 +79,20 @@ export function tableBrowseRoutes({ page, totals }: ReturnType<typeof createTabl
         schema: { querystring: Query, response: { 200: Type.Array(LineView) } },
       },
       async (req) => {
-        const { text = '', tableId, minBytes, changedAfter, changedBefore, neverLoaded, sort = 'name', limit = 100 } = req.query
+        const {
+          text = '',
+          name,
+          tableId,
+          minBytes,
+          changedAfter,
+          changedBefore,
+          neverLoaded,
+          sort = 'name',
+          limit = 100,
+        } = req.query
         const filter = {
           text: text.trim(),
+          name,
           tableIds: tableId,
           minBytes,
           changedAfter: timeOf('changedAfter', changedAfter),
@@ -69,7 +100,20 @@ export function tableBrowseRoutes({ page, totals }: ReturnType<typeof createTabl
           isNeverLoaded: neverLoaded || undefined,
         }
         const lines = await page(scopeOf(req), filter, sort, { limit, offset: req.query.offset ?? 0 })
-        return lines.map((line) => lineView(line, req.baseUrl))
+        const withColumns = includeFrom(req.query.include, ['columns']).has('columns')
+        return lines.map((line) => lineView(line, req.baseUrl, withColumns))
+      },
+    )
+
+    app.get(
+      '/v2/storage/browse/buckets',
+      {
+        config: { operation: 'buckets.browse', summary: 'Buckets by id, a page at a time', needs: 'token' },
+        schema: { querystring: BucketsQuery, response: { 200: Type.Array(BucketLine) } },
+      },
+      async (req) => {
+        const { text = '', bucketId, limit = 100, offset = 0 } = req.query
+        return bucketPage(scopeOf(req), { text: text.trim(), bucketIds: bucketId }, { limit, offset })
       },
     )
 
@@ -92,10 +136,11 @@ function timeOf(field: string, text: string | undefined): number | undefined {
   return at
 }
 
-function lineView({ bucket, table }: BrowsedLine, baseUrl: string): Type.Static<typeof LineView> {
+function lineView({ bucket, table }: BrowsedLine, baseUrl: string, withColumns: boolean): Type.Static<typeof LineView> {
   if (!table) return { bucket, table: null }
   const { id, displayName, rowsCount, dataSizeBytes, isAlias } = tableView(table, baseUrl)
   const { lastChangeAt } = table.data
   const lastChangeDate = lastChangeAt ? formatTimestamp(lastChangeAt) : null
-  return { bucket, table: { id, displayName, rowsCount, dataSizeBytes, lastChangeDate, isAlias } }
+  const columns = withColumns ? { columns: [...table.columns] } : {}
+  return { bucket, table: { id, displayName, rowsCount, dataSizeBytes, lastChangeDate, isAlias, ...columns } }
 }

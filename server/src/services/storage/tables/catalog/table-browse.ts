@@ -48,5 +48,8 @@ export function createTableBrowse({ db, buckets, store, catalog }: Pick<TablePar
 
   const totals = async (scope: Scope) => browse.totals(await buckets.visibleTo(scope))
 
-  return { page, totals }
+  const bucketPage = async (scope: Scope, filter: Parameters<typeof browse.buckets>[1], at: Page) =>
+    browse.buckets(await buckets.visibleTo(scope), filter, at)
+
+  return { page, totals, bucketPage }
 }

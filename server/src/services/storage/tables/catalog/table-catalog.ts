@@ -26,7 +26,7 @@ import type { Scope } from '../../../../model/scope.ts'
 import type { UsagePort } from '../../../../model/usage-port.ts'
 import type { StateCommit } from '../snapshots/table-snapshots.store.ts'
 import { createTablesStore, type TableLayout, type TableRow, type TablesStore } from '../tables.store.ts'
-import type { VisibleBuckets } from './table-browse.store.ts'
+import { createTableBrowseStore, type VisibleBuckets } from './table-browse.store.ts'
 
 /** A bucket, seen from here. */
 export interface BucketRef {
@@ -134,8 +134,6 @@ interface InsertOptions {
   readonly commit?: (StateCommit & { readonly uuid?: string | undefined }) | undefined
 }
 
-/** A question to the database can name only so many. */
-const MAX_BUCKETS_OF_PAGE = 10_000
 /** Aliases of aliases end somewhere; this only bounds a loop that cannot be built. */
 const MAX_ALIAS_DEPTH = 20
 
@@ -154,6 +152,7 @@ export function createTableParts(deps: TablesDeps): TableParts {
 
 function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) {
   const { clock, recordEvent, buckets, metadata, store } = deps
+  const browse = createTableBrowseStore(deps.db)
 
   async function get(scope: Scope, id: string): Promise<Table> {
     const [bucketId, name] = partsOf(scope.actor, id)
@@ -262,16 +261,20 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
     return Promise.all(found.map(({ bucket, row }) => resolve(bucket, row)))
   }
 
-  /** A page of the list, and how many tables there are. Tables of linked buckets are chosen one by one, so such a list is read whole. */
+  /** A page of the list, and how many tables there are: with 100,000 of them, only those of the page are read. */
   async function listPage(scope: Scope, page: Page): Promise<{ readonly tables: Table[]; readonly total: number }> {
-    const visible = await buckets.list(scope)
-    if (visible.length > MAX_BUCKETS_OF_PAGE || visible.some(({ sourceKey }) => sourceKey !== undefined)) {
-      const all = await list(scope)
-      return { tables: all.slice(page.offset, page.offset + page.limit), total: all.length }
-    }
-    const byKey = new Map(visible.map((bucket) => [bucket.key, bucket]))
-    const { rows, total } = await store.listPage([...byKey.keys()], page)
-    return { tables: await Promise.all(rows.map((row) => resolve(byKey.get(row.bucketKey)!, row))), total } // of these buckets only
+    const { found, total } = await browse.tables(await buckets.visibleTo(scope), page)
+    const [shown, rows] = await Promise.all([
+      buckets.findMany([...new Set(found.map(({ bucketKey }) => bucketKey))]),
+      store.findMany(found.map(({ tableKey }) => tableKey)),
+    ])
+    const bucketOf = new Map(shown.map((bucket) => [bucket.key, bucket]))
+    const rowOf = new Map(rows.map((row) => [row.key, row]))
+    const tables = found.map(async ({ bucketKey, tableKey }): Promise<Table[]> => {
+      const [bucket, row] = [bucketOf.get(bucketKey), rowOf.get(tableKey)]
+      return bucket && row && isShownIn(bucket, row) ? [await resolve(bucket, row)] : [] // or deleted since
+    })
+    return { tables: (await Promise.all(tables)).flat(), total }
   }
 
   /** One whole state of the table: whatever is loaded meanwhile, this stays readable. */

@@ -34,7 +34,8 @@ export interface SqlEditorProps {
   /** Finds tables of the project. */
   readonly search: TableSearch
   readonly onChange: (text: string) => void
-  readonly onRun: () => void
+  /** By the keyboard, with the text and the selection of this moment: a key can be faster than the next rendering. */
+  readonly onRun: (text: string, selection: Selection | undefined) => void
   /** What is selected; undefined when nothing is. */
   readonly onSelect?: ((selection: Selection | undefined) => void) | undefined
   /** A mistake at a character of the text; marked until the text is changed. */
@@ -86,7 +87,7 @@ export default function SqlEditor(props: SqlEditorProps) {
     const root = host.current!.shadowRoot ?? host.current!.attachShadow({ mode: 'open' })
     const run = () => {
       closeCompletion(editor)
-      latest.current.onRun()
+      latest.current.onRun(editor.state.doc.toString(), selectionOf(editor.state))
       return true
     }
     const editor = new EditorView({

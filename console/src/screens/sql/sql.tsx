@@ -41,6 +41,10 @@ const route = getRouteApi('/sql')
 
 const firstRowsOf = (tableId: string): string => `select *\nfrom ${quoted(tableId)}\nlimit 100`
 
+/** A selection with a statement in it. */
+const partOf = (text: string, selected: Selection | undefined): Selection | undefined =>
+  selected && statementsOf(text.slice(selected.from, selected.to)).length > 0 ? selected : undefined
+
 interface RunRequest {
   /** All of the editor. */
   readonly text: string
@@ -103,8 +107,10 @@ export function SqlScreen() {
   const named = useTablesNamed(useMemo(() => idsNamed([sql, ...results.map((one) => one.sql)].join(';')), [sql, results]))
   const sourcesOf = (text: string) => (named ?? []).map(({ id }) => id).filter((id) => text.includes(quoted(id)))
   const make = useMakeTransformation()
-  const part = selection && statementsOf(sql.slice(selection.from, selection.to)).length > 0 ? selection : undefined
-  const start = () => (run.isPending || statementsOf(sql).length === 0 ? undefined : run.mutate({ text: sql, part }))
+  const part = partOf(sql, selection)
+  const startWith = (text: string, selected: Selection | undefined) =>
+    run.isPending || statementsOf(text).length === 0 ? undefined : run.mutate({ text, part: partOf(text, selected) })
+  const start = () => startWith(sql, selection)
   useKey('Ctrl Enter', 'Run the query', start)
   return (
     <Page
@@ -133,7 +139,7 @@ export function SqlScreen() {
                   tables={NO_TABLES}
                   search={search}
                   onChange={edit}
-                  onRun={start}
+                  onRun={startWith}
                   onSelect={setSelection}
                   mistake={mistake}
                   insertion={insertion}

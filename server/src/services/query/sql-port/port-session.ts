@@ -895,15 +895,11 @@ const answerOfCatalog = ({ columns, rows, tag }: CatalogAnswer): Answer => ({
 function resultOf({ columns, lines, rows, tag }: Answer, formats: readonly Format[], copy: CopyOptions | undefined): WireResult {
   if (copy && lines && columns) {
     const format: Format = copy.format === 'binary' ? 1 : 0
-    let copied = 0
-    const frames = counted(copyFrames(lines, columns, copy), (count) => {
-      copied += count
-    })
     return {
       columns: undefined,
       copy: { format, columns: columns.length },
-      frames,
-      tag: () => `COPY ${Math.max(0, copied - Number(copy.header) - format)}`,
+      frames: copyFrames(lines, columns, copy),
+      tag: (sent) => `COPY ${Math.max(0, sent - Number(copy.header) - format)}`,
     }
   }
   if (copy) throw new WireError('0A000', 'COPY takes rows of tables; what was asked is answered by a SELECT alone.')
@@ -1041,11 +1037,4 @@ async function* linesOf(rows: readonly (readonly string[])[]): AsyncGenerator<Bu
 
 async function* once(frames: Buffer): AsyncGenerator<Buffer, void> {
   if (frames.length > 0) yield frames
-}
-
-async function* counted(frames: AsyncIterable<Buffer>, count: (frames: number) => void): AsyncGenerator<Buffer, void> {
-  for await (const part of frames) {
-    count(cutRows(part, Number.POSITIVE_INFINITY).rows)
-    yield part
-  }
 }

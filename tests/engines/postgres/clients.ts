@@ -33,6 +33,7 @@ const PYTHON_PACKAGES = [
   'duckdb-extension-postgres-scanner==1.5.5',
   'ibis-framework[postgres]==12.0.0',
   'packaging', // of Ibis, which does not declare it
+  'sqlglot==27.29.0', // with version 30, Ibis sends DROP VIEW IF EXISTS without a name
 ]
 const NODE_PACKAGES = ['postgres@3.4.9', 'pg@8.23.1', 'pg-copy-streams@7.0.0', 'knex@3.3.0']
 const GO_PACKAGES = ['github.com/jackc/pgx/v5@v5.12.0', 'github.com/lib/pq@v1.12.3']

@@ -26,8 +26,8 @@ export interface CatalogTable {
   readonly columns: readonly { readonly name: string; readonly type: string; readonly nullable: boolean }[]
   readonly primaryKey: readonly string[]
   readonly isView?: boolean
-  /** Of one connection: it is there for one question, in PostgreSQL's own schema for such tables. */
-  readonly isTemporary?: boolean
+  /** The number of the connection that alone sees it, in PostgreSQL's own schema for such tables. */
+  readonly temporaryOf?: number
 }
 
 export interface CatalogQuestion {
@@ -147,6 +147,7 @@ function startCatalog(idleMs: number): CatalogProcess {
   })
   const waiting = new Map<number, (answer: FromCatalog) => void>()
   const known = new Map<string, CatalogTable>()
+  const temporaries = createTemporaries()
   let named = ''
   let isGone = false
   /** Questions that are not answered yet. */
@@ -230,14 +231,22 @@ function startCatalog(idleMs: number): CatalogProcess {
     ].join('\n')
   }
 
-  const questionOf = (temporary: readonly CatalogTable[], searchPath: readonly string[], ...messages: Buffer[]): Question => ({
+  const questionOf = (shown: string, searchPath: readonly string[], ...messages: Buffer[]): Question => ({
     settings: [
-      ...temporary.map(definitionOfTemporary),
+      shown,
       'SET TRANSACTION READ ONLY;',
       `SET LOCAL search_path TO ${[...searchPath, 'public'].map(doubleQuoted).join(', ')}`,
     ].join('\n'),
     messages: [...messages, frame('S')],
   })
+
+  /** Definitions to change, and what the question needs besides. */
+  function prepared(tables: readonly CatalogTable[], database: string, searchPath: readonly string[]) {
+    const lasting = tables.filter(({ temporaryOf }) => temporaryOf === undefined)
+    const changes = changesFor(lasting, database, searchPath)
+    const { define, shown } = temporaries.changesFor(tables.filter(({ temporaryOf }) => temporaryOf !== undefined))
+    return { define: [changes, define].filter((part) => part !== '').join('\n'), shown }
+  }
 
   return {
     isBusy: () => pending > 0,
@@ -245,30 +254,71 @@ function startCatalog(idleMs: number): CatalogProcess {
     pid: () => (isGone ? undefined : child.pid),
     end,
     ask: async (tables, { sql, database, searchPath, types, values, formats }) => {
-      const { lasting, temporary } = parted(tables)
       const messages = [parse(sql, types), bind(values, formats), DESCRIBE_PORTAL, frame('E', text(''), int32(0))]
-      const ask = questionOf(temporary, searchPath, ...messages)
-      return answerFrom(await send({ define: changesFor(lasting, database, searchPath), ask }))
+      const { define, shown } = prepared(tables, database, searchPath)
+      return answerFrom(await send({ define, ask: questionOf(shown, searchPath, ...messages) }))
     },
     describe: async (tables, { sql, database, searchPath, types }) => {
-      const { lasting, temporary } = parted(tables)
-      const ask = questionOf(temporary, searchPath, parse(sql, types), DESCRIBE_STATEMENT)
-      return answerFrom(await send({ define: changesFor(lasting, database, searchPath), ask }))
+      const { define, shown } = prepared(tables, database, searchPath)
+      return answerFrom(await send({ define, ask: questionOf(shown, searchPath, parse(sql, types), DESCRIBE_STATEMENT) }))
     },
   }
 }
 
-/** The definitions of all connections are kept, those of one are not. */
-const parted = (tables: readonly CatalogTable[]) => ({
-  lasting: tables.filter(({ isTemporary }) => !isTemporary),
-  temporary: [...new Map(tables.filter(({ isTemporary }) => isTemporary).map((table) => [cut(table.name), table])).values()],
-})
+/** Temporary tables of other connections whose definitions are kept. */
+const MAX_OTHERS = 100
 
-/** In the transaction of the question, which is rolled back. */
-const definitionOfTemporary = (table: CatalogTable): string =>
-  table.isView
-    ? `CREATE OR REPLACE TEMP VIEW ${doubleQuoted(cut(table.name))} AS SELECT ${viewColumns(table)};`
-    : `CREATE TEMP TABLE IF NOT EXISTS ${doubleQuoted(cut(table.name))} (${definitions(table)});`
+/**
+ * Temporary tables are tables of the one session that the catalogue has, each under a name with its connection in front: their numbers
+ * (oid) stay, since clients read a table by name first and then by number. In the transaction of a question those of its connection get
+ * their names, and the others are dropped; the transaction is rolled back.
+ */
+function createTemporaries() {
+  /** In the order of their last question. */
+  const byConnection = new Map<number, ReadonlyMap<string, CatalogTable>>()
+  const stored = ({ temporaryOf, name }: CatalogTable): string => doubleQuoted(cut(`${temporaryOf} ${name}`))
+  const kind = ({ isView }: CatalogTable): string => (isView ? 'VIEW' : 'TABLE')
+  const drop = (table: CatalogTable): string => `DROP ${kind(table)} pg_temp.${stored(table)};`
+  const create = (table: CatalogTable): string =>
+    table.isView
+      ? `CREATE TEMP VIEW ${stored(table)} AS SELECT ${viewColumns(table)};`
+      : `CREATE TEMP TABLE ${stored(table)} (${definitions(table)});`
+
+  /** Those of the connections whose last question is oldest, while there are too many. */
+  function* forgotten(except: number | undefined): Generator<CatalogTable> {
+    const count = () => [...byConnection].reduce((sum, [id, { size }]) => sum + (id === except ? 0 : size), 0)
+    for (const [id, tables] of [...byConnection]) {
+      if (count() <= MAX_OTHERS) return
+      if (id === except) continue
+      byConnection.delete(id)
+      yield* tables.values()
+    }
+  }
+
+  return {
+    changesFor: (tables: readonly CatalogTable[]): { readonly define: string; readonly shown: string } => {
+      const connection = tables[0]?.temporaryOf
+      const wanted = new Map(tables.map((table) => [stored(table), table]))
+      const known = connection === undefined ? undefined : byConnection.get(connection)
+      const gone = [...(known ?? [])].filter(([name, { version }]) => wanted.get(name)?.version !== version)
+      const added = [...wanted].filter(([name, { version }]) => known?.get(name)?.version !== version)
+      if (connection !== undefined) {
+        byConnection.delete(connection)
+        byConnection.set(connection, wanted)
+      }
+      const old = [...forgotten(connection), ...gone.map(([, table]) => table)]
+      const others = [...byConnection].flatMap(([id, kept]) => (id === connection ? [] : [...kept.values()]))
+      const named = new Map([...wanted.values()].map((table) => [cut(table.name), table]))
+      const renamed = [...named].map(
+        ([name, table]) => `ALTER ${kind(table)} pg_temp.${stored(table)} RENAME TO ${doubleQuoted(name)};`,
+      )
+      return {
+        define: [...old.map(drop), ...added.map(([, table]) => create(table))].join('\n'),
+        shown: [...others.map(drop), ...renamed].join('\n'),
+      }
+    },
+  }
+}
 
 /** An idle process does not keep the server alive. */
 function refer(child: ChildProcess, isKept: boolean): void {

@@ -283,6 +283,15 @@ test('15: the catalogue lists the temporary tables of the connection alone', asy
   assert.deepEqual(await rowsOf(db, `SELECT to_regclass('shown') IS NOT NULL`), [[true]])
   assert.deepEqual(await rowsOf(other, listed), [])
   assert.deepEqual(await rowsOf(other, ofSchema), [])
+  // psql reads a table by its number, which stays while other connections have tables of the same name.
+  const numberOf = async (one: pg.Client) => (await rowsOf(one, `SELECT 'shown'::regclass::oid`))[0]?.[0]
+  const number = await numberOf(db)
+  await other.query('CREATE TEMP TABLE shown (other TEXT)')
+  assert.notEqual(await numberOf(other), number)
+  assert.deepEqual(await rowsOf(db, `SELECT relname, relnatts FROM pg_class WHERE oid = ${number}`), [['shown', 3]])
+  assert.deepEqual(await rowsOf(other, listed), [['shown', 'LOCAL TEMPORARY']])
+  await other.query('DROP TABLE shown')
+  assert.deepEqual(await rowsOf(other, listed), [])
   await db.query('DROP TABLE shown')
   assert.deepEqual(await rowsOf(db, listed), [['seen', 'LOCAL TEMPORARY']])
 })

@@ -23,10 +23,11 @@ export interface TemporaryStoreDeps {
 export type TemporaryStore = ReturnType<typeof createTemporaryStore>
 
 export function createTemporaryStore({ files, maxMb, connectionMb }: TemporaryStoreDeps) {
-  let last = 0
+  let [last, connections] = [0, 0]
   const sizes = new Map<number, number>()
   return {
     newId: (): number => ++last,
+    newConnection: (): number => ++connections,
     open: files.open,
     exists: async (id: number): Promise<boolean> => (await files.sizeMb(id)) > 0,
     copy: async (from: number, to: number): Promise<void> => {
@@ -96,6 +97,7 @@ export type TemporaryTables = ReturnType<typeof createTemporaryTables>
 
 export function createTemporaryTables(deps: TemporaryTablesDeps) {
   const { store, engine } = deps
+  const connection = store.newConnection()
   let state = NOTHING
   let marks: Mark[] = []
   const own = new Set<number>()
@@ -219,7 +221,8 @@ export function createTemporaryTables(deps: TemporaryTablesDeps) {
     shortNames: Readonly<Record<string, TableName>>,
   ): Promise<void> {
     if (!definesTables) return
-    const tables = new Map((await definitionsIn(session)).map((table) => [table.name.toLowerCase(), table]))
+    const defined = (await definitionsIn(session)).map((table) => ({ ...table, temporaryOf: connection }))
+    const tables = new Map(defined.map((table) => [table.name.toLowerCase(), table]))
     const viewed = creates?.isView ? { ...state.viewed, ...shortNames } : state.viewed
     const commits = new Map([...state.onCommit].filter(([name]) => tables.has(name)))
     const created = creates?.name.toLowerCase()
@@ -323,7 +326,6 @@ export async function definitionsIn(session: SqlSession): Promise<CatalogTable[]
       schema: String(schema),
       name: String(name),
       isView: isView === true,
-      isTemporary: schema === TEMPORARY_SCHEMA,
       columns: typed,
       primaryKey: [],
       version: JSON.stringify([typed, isView]),

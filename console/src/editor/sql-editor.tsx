@@ -25,7 +25,13 @@ export interface Insertion {
   readonly number: number
 }
 
-export type TableSearch = (wanted: WantedTables) => Promise<readonly SqlTable[]>
+/** `isComplete`: no other table matches, so what is typed next needs no search. */
+export type TableSearch = (wanted: WantedTables) => Promise<FoundTables>
+
+export interface FoundTables {
+  readonly tables: readonly SqlTable[]
+  readonly isComplete: boolean
+}
 
 export interface SqlEditorProps {
   readonly text: string
@@ -45,6 +51,10 @@ export interface SqlEditorProps {
   readonly isReadOnly?: boolean
 }
 
+const NONE: FoundTables = { tables: [], isComplete: true }
+/** Names with the quotes and dots that belong to them. */
+const WORD = /^(?:[\w$]+|"[^"]*(?:"(?:\."?[^"]*)?)?)$/
+
 /** Below the own words of the project, the keywords of PostgreSQL, which DuckDB follows. */
 const language = (tables: readonly SqlTable[], search: TableSearch) => [
   sql({ dialect: PostgreSQL, upperCaseKeywords: false }),
@@ -53,10 +63,17 @@ const language = (tables: readonly SqlTable[], search: TableSearch) => [
       const { state, pos, view } = context
       const text = state.doc.toString()
       const wanted = wantedAt(text, pos)
-      const ofProject = wanted.ids.length === 0 && wanted.name === undefined ? [] : await search(wanted).catch(() => [])
+      const isOwn = wanted.ids.length === 0 && wanted.name === undefined
+      const ofProject = isOwn ? NONE : await search(wanted).catch(() => NONE)
       if (context.aborted || view?.hasFocus === false) return null // other keys were typed meanwhile
-      const found = completionAt(text, pos, [...tables, ...ofProject])
-      return found ? { from: found.from, options: found.options.map((one) => ({ ...one, boost: BOOSTS[one.type] })) } : null
+      const found = completionAt(text, pos, [...tables, ...ofProject.tables])
+      if (!found) return null
+      const typed = text.slice(found.from, pos)
+      return {
+        from: found.from,
+        options: found.options.map((one) => ({ ...one, boost: BOOSTS[one.type] })),
+        ...(ofProject.isComplete ? { validFor: (word: string) => word.startsWith(typed) && WORD.test(word) } : {}),
+      }
     },
   }),
 ]

@@ -4,6 +4,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import type { Input } from '../../../client/src/client.ts'
 import type { SqlTable, WantedTables } from '../editor/sql-completion.ts'
+import type { FoundTables } from '../editor/sql-editor.tsx'
 import { type BrowsedTable, MAX_NAMED, OFFERED } from '../facts/storage-names.ts'
 import { bucketOf, tableNameOf } from '../facts/table-id.ts'
 import { api } from '../session.ts'
@@ -12,7 +13,7 @@ import { api } from '../session.ts'
 const FRESH_MS = 30_000
 
 /** For the completion of SQL: the tables that a statement names, with their columns, and those that match what is typed. */
-export function useTableSearch(): (wanted: WantedTables) => Promise<readonly SqlTable[]> {
+export function useTableSearch(): (wanted: WantedTables) => Promise<FoundTables> {
   const queries = useQueryClient()
   return useCallback(
     async ({ ids, name }) => {
@@ -23,12 +24,13 @@ export function useTableSearch(): (wanted: WantedTables) => Promise<readonly Sql
           staleTime: FRESH_MS,
         })
       const tableId = ids.slice(0, MAX_NAMED).toSorted()
-      const answers = await Promise.all([
+      const [named, matching] = await Promise.all([
         tableId.length === 0 ? [] : load({ tableId, include: 'columns', limit: MAX_NAMED }),
         name === undefined ? [] : load({ ...(name === '' ? {} : { name }), limit: OFFERED }),
       ])
-      const found = answers.flat().flatMap(({ table }) => table ?? [])
-      return [...new Map(found.toReversed().map((table) => [table.id, sqlTableOf(table)])).values()].toReversed() // the first of each
+      const found = [...named, ...matching].flatMap(({ table }) => table ?? [])
+      const byId = new Map(found.toReversed().map((table) => [table.id, sqlTableOf(table)]))
+      return { tables: [...byId.values()].toReversed(), isComplete: matching.length < OFFERED } // the first of each
     },
     [queries],
   )

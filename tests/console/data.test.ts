@@ -600,13 +600,13 @@ test('data in a browser', { timeout: 900_000 }, async (t) => {
     await go('/')
     const steps = page.getByRole('region', { name: 'Next steps' })
     await steps.getByText('No table has a test.').waitFor()
-    await steps.getByText('Run it by itself').waitFor()
-    assert.equal(await steps.getByText('Make a table from others').count(), 0, 'a transformation exists')
+    await steps.getByText('Run on a schedule').waitFor()
+    assert.equal(await steps.getByText('Create a table from others').count(), 0, 'a transformation exists')
     const test = { tableId: 'in.c-shop.orders', name: 'rows', type: 'rowCount', parameters: { min: 1 }, severity: 'warn' }
     await ask('POST', '/v2/storage/data-tests', test)
     await ask('POST', '/v2/storage/tables/in.c-shop.stock/comments', { text: 'Counted on Fridays.' })
     await page.reload()
-    await steps.getByText('Run it by itself').waitFor()
+    await steps.getByText('Run on a schedule').waitFor()
     assert.equal(await steps.getByText('No table has a test.').count(), 0)
     await page
       .getByRole('region', { name: 'What people did' })

@@ -64,8 +64,8 @@ function useSteps(): readonly Step[] | undefined {
       id: 'transform',
       isDone: transforms,
       icon: 'sql',
-      title: 'Make a table from others',
-      why: 'Write a query and save it as a transformation: it makes the table anew whenever it runs.',
+      title: 'Create a table from others',
+      why: 'Write a query and save it as a transformation: every run creates the table again.',
       action: (
         <Link className="button small" to="/sql" search={{ table: first.id }}>
           Query {first.displayName}
@@ -77,7 +77,7 @@ function useSteps(): readonly Step[] | undefined {
       isDone: tested.length > 0,
       icon: 'check',
       title: 'Test a table',
-      why: 'No table has a test. A test looks at every load before others see it: no empty key, no double row, no unusual sum.',
+      why: 'No table has a test. A test checks every load before others see it: no empty key, no duplicate row, no unusual sum.',
       action: (
         <Go to="/storage/$tableId" params={{ tableId: first.id }} search={{ tab: 'tests' }} needs="dataTests.create">
           Test {first.displayName}
@@ -88,7 +88,7 @@ function useSteps(): readonly Step[] | undefined {
       id: 'schedule',
       isDone: schedules.length > 0 || !runs,
       icon: 'clock',
-      title: 'Run it by itself',
+      title: 'Run on a schedule',
       why: 'No configuration has a schedule, so tables are as old as their last run.',
       action: (
         <Go to="/schedules" needs="scheduler.activate">
@@ -100,7 +100,7 @@ function useSteps(): readonly Step[] | undefined {
       id: 'notify',
       isDone: notifications.length > 0 || !runs,
       icon: 'bell',
-      title: 'Hear of failures',
+      title: 'Get notified of failures',
       why: 'No notification reports failed jobs and late tables.',
       action: (
         <Go to="/notifications" needs="notification.subscribe">

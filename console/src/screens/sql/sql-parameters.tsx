@@ -38,7 +38,7 @@ export const ParameterFields = ({ parameters: { names, of, set } }: { parameters
         return (
           <div key={name} className="flex-row gap-1">
             <label className="flex-row gap-1">
-              <span className="mono">${name}</span>
+              <span className="mono nowrap">${name}</span>
               <input
                 className="input small"
                 aria-label={`Value of ${name}`}

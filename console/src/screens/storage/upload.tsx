@@ -207,7 +207,7 @@ function Drop({ onFile, onStored }: { onFile: (file: File | undefined) => void; 
         onDrop={onDrop}
       >
         <Icon name="upload" size="large" />
-        <p className="body-text">Drop a CSV, JSON, JSON lines, Parquet, Avro or Excel file here, plain or packed with gzip.</p>
+        <p className="body-text">Drop a CSV, JSON, JSON lines, Parquet, Avro or Excel file here, also compressed with gzip.</p>
         <label className="button primary">
           Choose a file
           <input className="visually-hidden" type="file" onChange={(event) => onFile(event.target.files?.[0])} />
@@ -254,7 +254,7 @@ function FromAddress({ onStored }: { onStored: (fileId: number) => void }) {
   return (
     <section className="card" aria-labelledby="address">
       <header>
-        <h2 id="address">Or fetch it from an address</h2>
+        <h2 id="address">Or load it from a URL</h2>
         <span className="fine mute hide-small">the stack does, not your browser</span>
       </header>
       <Form className="inset form wide" onSubmit={() => fetched.mutate()}>

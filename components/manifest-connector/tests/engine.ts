@@ -11,10 +11,12 @@ import type { Messages } from '../src/messages.ts'
 import { jsonText } from '../src/python/json.ts'
 import { createSource } from '../src/source.ts'
 import { readStates } from '../src/state.ts'
+import type { PyDatetime } from '../src/time/datetime.ts'
 import { parseIso } from '../src/time/formats.ts'
 import type { Engine } from './case.ts'
 
-export const engine: Engine = async (given) => {
+/** `instant` is a clock of its own for what expires. */
+export const engine = async (given: Parameters<Engine>[0], instant?: () => PyDatetime): ReturnType<Engine> => {
   const records: Record<string, unknown[]> = {}
   const states: Record<string, unknown> = {}
   const waits: number[] = []
@@ -34,7 +36,7 @@ export const engine: Engine = async (given) => {
   const now = parseIso(given.now).inUtc()
   const clock: Clock = {
     now: () => now,
-    instant: () => now,
+    instant: instant ?? (() => now),
     elapsed: () => 0,
     wait: async (seconds, kind) => {
       if (kind === 'backoff') waits.push(seconds)

@@ -13,6 +13,7 @@ import { createInterpolator } from '../src/jinja/interpolate.ts'
 import { loadManifest } from '../src/manifest/load.ts'
 import { createRouter, type RouterDeps } from '../src/partitions/router.ts'
 import { EMPTY_SLICE } from '../src/partitions/slice.ts'
+import { type PyDatetime, Timedelta } from '../src/time/datetime.ts'
 import { parseIso } from '../src/time/formats.ts'
 import type { Case } from './case.ts'
 import { engine } from './engine.ts'
@@ -110,7 +111,13 @@ test('a broken manifest names the line, the path and the nearest name', () => {
 })
 
 /** A manifest with one stream of an API on this port of loopback, read. */
-function readStream(port: number, ofRetriever: object, ofStream: object = {}, ofRequester: object = {}) {
+function readStream(
+  port: number,
+  ofRetriever: object,
+  ofStream: object = {},
+  ofRequester: object = {},
+  instant?: () => PyDatetime,
+) {
   const retriever = {
     type: 'SimpleRetriever',
     requester: { type: 'HttpRequester', url_base: `http://127.0.0.1:${port}`, path: 'a', ...ofRequester },
@@ -124,7 +131,7 @@ function readStream(port: number, ofRetriever: object, ofStream: object = {}, of
     streams: [{ type: 'DeclarativeStream', name: 'a', retriever, ...ofStream }],
   }
   const given = { name: 'hostile', now: '2026-03-15T12:00:00Z', manifest, config: {}, streams: [{ name: 'a' }] }
-  return engine(given as unknown as Case) // the rest of a case is for the comparison
+  return engine(given as unknown as Case, instant) // the rest of a case is for the comparison
 }
 
 test('an API that gives the same page for ever is asked a hundred times, and the reason is named', async (t) => {
@@ -180,6 +187,71 @@ test('429 again and again: every wait is the one that the API names, every page 
   assert.ok(refused.failed)
   assert.match(refused.why, /failed with status 429/)
   assert.deepEqual(new Set(tries.values()), new Set([6]))
+})
+
+test('tokens that expire between two pages, early or late, are renewed: every page is read once', async (t) => {
+  const PAGES = 12
+  const USES = 3
+  for (const isRevoked of [false, true]) {
+    let [issued, uses, refused, seconds] = [0, 0, 0, 0]
+    const served: number[] = []
+    const server = createServer((request, response) => {
+      if (request.url?.startsWith('/token')) {
+        issued++
+        uses = 0
+        response.end(JSON.stringify({ access_token: `token-${issued}`, expires_in: isRevoked ? 3600 : 10 }))
+        return
+      }
+      const isGood = request.headers.authorization === `Bearer token-${issued}` && uses < USES
+      if (!isGood) {
+        refused++
+        response.writeHead(401).end('{}')
+        return
+      }
+      uses++
+      if (!isRevoked) seconds += 4
+      const page = Number(new URL(request.url ?? '', 'http://api').searchParams.get('page') ?? 0)
+      served.push(page)
+      response.end(JSON.stringify({ items: page < PAGES ? [{ id: page }] : [] }))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.after(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const start = parseIso('2026-03-15T12:00:00Z').inUtc()
+    const outcome = await readStream(
+      port,
+      {
+        paginator: {
+          type: 'DefaultPaginator',
+          page_token_option: { type: 'RequestOption', inject_into: 'request_parameter', field_name: 'page' },
+          pagination_strategy: { type: 'PageIncrement', inject_on_first_request: true },
+        },
+      },
+      {},
+      {
+        authenticator: {
+          type: 'OAuthAuthenticator',
+          token_refresh_endpoint: `http://127.0.0.1:${port}/token`,
+          client_id: 'id',
+          client_secret: 'a client secret',
+          refresh_token: 'a refresh token',
+        },
+        error_handler: {
+          type: 'DefaultErrorHandler',
+          response_filters: [{ type: 'HttpResponseFilter', http_codes: [401], action: 'REFRESH_TOKEN_THEN_RETRY' }],
+        },
+      },
+      () => start.plus(new Timedelta(seconds)),
+    )
+    assert.deepEqual([outcome.failed, outcome.why], [false, ''])
+    assert.deepEqual(
+      served,
+      Array.from({ length: PAGES + 1 }, (_, i) => i),
+    )
+    assert.equal(outcome.records.a?.length, PAGES)
+    // A token that is known to expire is renewed before; one that the API no longer accepts costs one refusal.
+    assert.deepEqual([issued, refused], isRevoked ? [5, 4] : [5, 0])
+  }
 })
 
 test('a stream with components in Python is refused by name', async () => {

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chance } from '../support/chance.ts'
-import { sharedByNodes } from '../support/shared-by-nodes.ts'
+import { sharedByNodes } from '../support/servers/shared-by-nodes.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 

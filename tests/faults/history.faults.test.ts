@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createChance, SEED } from '../support/chance.ts'
-import { sharedByNodes } from '../support/shared-by-nodes.ts'
+import { sharedByNodes } from '../support/servers/shared-by-nodes.ts'
 import { type RegisterOperation, registerProblem, type SetOperation, setProblem } from './history.ts'
 import { type Stack, startStack } from './stack.ts'
 

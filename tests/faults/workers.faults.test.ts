@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { sharedByNodes } from '../support/shared-by-nodes.ts'
+import { sharedByNodes } from '../support/servers/shared-by-nodes.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 

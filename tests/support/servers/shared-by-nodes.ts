@@ -1,9 +1,9 @@
 // What the nodes of one stack share, as their environment: a PostgreSQL and an S3 of their own, and the key of its secrets.
 
 import { randomBytes } from 'node:crypto'
-import { migratedPostgres } from './fresh-databases.ts'
-import { BUCKET, REGION, startS3 } from './servers/start-s3.ts'
-import type { TestScope } from './test-stack.ts'
+import { migratedPostgres } from '../fresh-databases.ts'
+import type { TestScope } from '../test-stack.ts'
+import { BUCKET, REGION, startS3 } from './start-s3.ts'
 
 export async function sharedByNodes(t: TestScope) {
   const database = await migratedPostgres()

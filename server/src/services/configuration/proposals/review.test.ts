@@ -29,3 +29,12 @@ test('nothing below a secret is shown', () => {
   const [found] = differ({ '#keys': { a: ['one'] } }, { '#keys': { a: ['two'] } })
   assert.deepEqual(found, ['/configuration/parameters/#keys/a/0', '(secret)', '(secret)'])
 })
+
+test('numbers are compared as they are written', () => {
+  const text = (parameters: string) => ({ ...side({}), configuration: `{"parameters":${parameters}}` })
+  const found = differencesOf(text('{"id":12345678901234567890,"a":1.5}'), text('{"id":12345678901234567891,"a":1.5}'))
+  assert.deepEqual(
+    found.map(({ pointer, before, after }) => [pointer, before, after]),
+    [['/configuration/parameters/id', '12345678901234567890', '12345678901234567891']],
+  )
+})

@@ -92,24 +92,38 @@ export function addProposalCommands(program: Command): void {
     })
 }
 
-function reviewText({ id, state, title, description, token, changes, tables, hosts, schedules }: Review): string {
+export function reviewText(review: Review): string {
+  const { id, state, title, description, token, changes, tables, hosts, schedules, runBy, destinations, costs, refusal } = review
   const lines = [
     `Proposal ${id} of ${token.description}: ${state}`,
     ...(title === null ? [] : [title]),
     ...(description ? [description] : []),
+    ...(refusal === null ? [] : [`refused by ${refusal.by}: ${refusal.reason}`]),
   ]
   for (const { componentId, configurationId, name, kind, isConflict, differences } of changes) {
     lines.push(
       '',
       `${kind} ${componentId} ${configurationId} "${name}"${isConflict ? ' (conflict with the default branch)' : ''}`,
     )
-    for (const { pointer, before, after } of differences) lines.push(`  ${pointer}: ${before ?? '-'} -> ${after ?? '-'}`)
+    for (const { pointer, before, after, copiedFrom } of differences)
+      lines.push(
+        `  ${pointer}: ${before ?? '-'} -> ${after ?? '-'}${copiedFrom === null ? '' : ` (COPIED FROM DATA: ${copiedFrom})`}`,
+      )
   }
   if (tables.length > 0) lines.push('', `tables: ${tables.join(', ')}`)
+  for (const one of runBy) lines.push(`run by ${placeText(one)}`)
+  for (const one of destinations) lines.push(`destination ${placeText(one)}`)
   for (const { configurationId, cronTab } of schedules) lines.push(`schedule ${configurationId}: ${cronTab}`)
   for (const { host, isNew } of hosts) lines.push(`host ${host}${isNew ? ' (NEW: no configuration of production names it)' : ''}`)
+  for (const { componentId, configurationId, runs, usualMs } of costs)
+    lines.push(
+      `cost of ${componentId} ${configurationId}: ${((usualMs ?? 0) / 1000).toFixed(1)} s (median of ${runs} ${runs === 1 ? 'run' : 'runs'})`,
+    )
   return lines.join('\n')
 }
+
+const placeText = ({ componentId, configurationId, name }: Review['runBy'][number]): string =>
+  `${componentId} ${configurationId} "${name}"`
 
 export function rehearsalText({ summary, steps, notRun, tables, hiddenTables, deliveries }: Rehearsal): string {
   const lines = [summary]

@@ -1,13 +1,13 @@
-// Cuts what a tool found to the size of an answer, and marks the cut. An agent pays for every character, and one long cell must not cost it
+// Cuts what a tool found to the size of an answer, and marks the cut. An agent pays for every token, and one long cell must not cost it
 // the context.
 
 import { isRawNumber } from '../../../kit/text/exact-numbers.ts'
+import { tokensOf } from './token-count.ts'
 import type { Found } from './tool.ts'
 
-/** 2,000 tokens of about four characters. */
-export const MAX_ANSWER_CHARACTERS = 8_000
+export const MAX_ANSWER_TOKENS = 2_000
 /** Room for `total`, `truncated`, `next` and what the protocol adds. */
-const RESERVED = 200
+const RESERVED = 60
 const LONGEST_TEXTS = [2_000, 1_000, 500, 250, 120, 60]
 const LONGEST_LISTS = [200, 50, 20, 10, 5, 3]
 /** Objects deeper than this are shown by their size. */
@@ -15,20 +15,22 @@ const MAX_DEPTH = 24
 
 export type Answer = Readonly<Record<string, unknown>> & { readonly truncated: boolean }
 
-export function fitAnswer({ items, total, offset = 0, hasMore = false, isPaged = true, ...rest }: Found): Answer {
-  const max = MAX_ANSWER_CHARACTERS - RESERVED
+/** `isPaged`: the tool takes `next`. */
+export function fitAnswer({ items, total, offset = 0, hasMore = false, next, ...rest }: Found, isPaged: boolean): Answer {
+  const max = MAX_ANSWER_TOKENS - RESERVED
   if (items === undefined) {
     const { value, isCut } = shorten(rest, max)
-    return { ...(value as Readonly<Record<string, unknown>>), truncated: isCut }
+    const page = next === undefined ? { truncated: isCut } : { total, truncated: true, next }
+    return { ...(value as Readonly<Record<string, unknown>>), ...page }
   }
   const head = shorten(rest, max / 2)
-  const room = max - JSON.stringify(head.value).length
+  const room = max - sizeOf(head.value)
   const kept: unknown[] = []
   let used = 0
   let isCut = head.isCut
   for (const item of items) {
     const one = shorten(item, kept.length === 0 ? room : Math.min(room, max / 4))
-    const size = (JSON.stringify(one.value) ?? 'null').length + 1
+    const size = sizeOf(one.value) + 1
     if (used + size > room) break
     kept.push(one.value)
     used += size
@@ -46,12 +48,12 @@ export function fitAnswer({ items, total, offset = 0, hasMore = false, isPaged =
   }
 }
 
-/** The value in at most `max` characters of JSON: first long texts are cut, then long lists, then objects. */
+/** The value in at most `max` tokens of JSON: first long texts are cut, then long lists, then objects. */
 export function shorten(value: unknown, max: number): { readonly value: unknown; readonly isCut: boolean } {
-  if (sizeWithin(value, max)) return { value, isCut: false }
+  if (sizeOf(value) <= max) return { value, isCut: false }
   for (const [step, longest] of LONGEST_TEXTS.entries()) {
     const cut = cutValue(value, longest, LONGEST_LISTS[step]!, 0)
-    if (JSON.stringify(cut).length <= max) return { value: cut, isCut: true }
+    if (sizeOf(cut) <= max) return { value: cut, isCut: true }
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { value: '…', isCut: true }
   // As many members as fit, in their order.
@@ -59,7 +61,7 @@ export function shorten(value: unknown, max: number): { readonly value: unknown;
   let used = 2
   for (const [name, member] of Object.entries(value)) {
     const cut = cutValue(member, 60, 3, 0)
-    const size = JSON.stringify(name).length + (JSON.stringify(cut) ?? '').length + 2
+    const size = sizeOf(name) + sizeOf(cut) + 2
     if (used + size > max) continue
     kept[name] = cut
     used += size
@@ -67,7 +69,7 @@ export function shorten(value: unknown, max: number): { readonly value: unknown;
   return { value: kept, isCut: true }
 }
 
-const sizeWithin = (value: unknown, max: number): boolean => (JSON.stringify(value) ?? '').length <= max
+const sizeOf = (value: unknown): number => tokensOf(JSON.stringify(value) ?? 'null')
 
 function cutValue(value: unknown, longestText: number, longestList: number, depth: number): unknown {
   if (typeof value === 'string')

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type Agent, connectAgent } from '../../../../../tests/support/clients/agent-client.ts'
 import { type Job, shareShellStack } from '../../../../../tests/support/shell-stack.ts'
-import { MAX_ANSWER_CHARACTERS } from './answer.ts'
+import { MAX_ANSWER_TOKENS } from './answer.ts'
+import { tokensOf } from './token-count.ts'
 
 const startProject = shareShellStack()
 
@@ -24,7 +25,7 @@ function watched(agent: Agent) {
     use: async <T = Record<string, unknown>>(name: string, args: Record<string, unknown> = {}): Promise<T> => {
       const { isError, text, value } = await agent.call(name, args)
       assert.equal(isError, false, `${name}: ${text}`)
-      assert.ok(text.length <= MAX_ANSWER_CHARACTERS, `${name} has ${text.length} characters`)
+      assert.ok(tokensOf(text) <= MAX_ANSWER_TOKENS, `${name} has ${tokensOf(text)} tokens`)
       assert.equal(typeof value.truncated, 'boolean', name)
       called.add(name)
       return value as T

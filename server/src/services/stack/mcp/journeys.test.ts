@@ -196,11 +196,25 @@ test('a failing job is explained and repaired by a proposal that was rehearsed',
   const agent = await proposingAgent(t, stack)
   const why = await agent.use<{
     cause: { kind: string }
-    sinceLastGoodRun: { isConfigurationChanged: boolean; configVersion: string }
+    sinceLastGoodRun: {
+      isConfigurationChanged: boolean
+      configVersion: string
+      differences: { pointer: string; before: string; after: string }[]
+    }
     data: { message: string }
   }>('explain_job', { job: String(failed.id) })
   assert.match(why.data.message, /amount/)
   assert.equal(why.sinceLastGoodRun.isConfigurationChanged, true)
+  assert.deepEqual(
+    why.sinceLastGoodRun.differences.map(({ pointer, before, after }) => [pointer, before, after]),
+    [
+      [
+        '/configuration/parameters/blocks/0/codes/0/script/0',
+        '"create table sums as select sum(price::int) as total from orders"',
+        '"create table sums as select sum(amount::int) as total from orders"',
+      ],
+    ],
+  )
   const table = await agent.use<{ columns: { name: string }[] }>('describe_table', { table: 'in.c-shop.orders' })
   assert.deepEqual(
     table.columns.map(({ name }) => name),

@@ -56,11 +56,22 @@ export function createMcpServer(protocol: Protocol, parts: McpServerParts): Serv
   )
 
   /** As the caller sees it; what is data is remembered first. What the call itself has is not from there. */
-  async function answered(found: Found, args: unknown = {}) {
+  async function answered(found: Found, args: unknown = {}, isPaged = false) {
     const data = dataIn(found)?.filter(notGivenIn(args))
     if (data !== undefined) await remember(data)
-    const answer = fitAnswer(found)
+    const answer = fitAnswer(found, isPaged)
     return { content: [{ type: 'text' as const, text: JSON.stringify(answer) }], structuredContent: { ...answer } }
+  }
+
+  /** It counts as the others do: each call is an entry in the list of events. */
+  async function invalid(problem: string) {
+    try {
+      const callsLeft = await spend()
+      return { ...failure('mcp.invalidCall', problem), _meta: { [CALLS_LEFT]: callsLeft } }
+    } catch (error) {
+      if (error instanceof PlatformError) return { ...failure(error.code, error.message), _meta: { [CALLS_LEFT]: 0 } }
+      throw error
+    }
   }
 
   server.setRequestHandler('tools/list', () => ({ tools: tools.map(describe) }))
@@ -70,7 +81,7 @@ export function createMcpServer(protocol: Protocol, parts: McpServerParts): Serv
     const problem = tool ? problemOf(tool, args) : unknownTool(params.name, tools)
     if (!tool || problem !== undefined) {
       onCalled(params.name, args, 'refused')
-      return failure('mcp.invalidCall', problem ?? '')
+      return await invalid(problem ?? '')
     }
     const capabilities = capabilitiesOf(protocol, context)
     const round = roundOf(protocol, context)
@@ -112,7 +123,7 @@ export function createMcpServer(protocol: Protocol, parts: McpServerParts): Serv
       if (found.secrets && found.secrets.length > 0 && canShowPages)
         return counted(inputRequiredBy(protocol, found.secrets.map(pageOfSecret)))
       const job = tool.startsJob && capabilities?.extensions?.[TASKS] !== undefined ? startedJob(found) : undefined
-      return counted(job ? createdTask(job) : await answered(found, args))
+      return counted(job ? createdTask(job) : await answered(found, args, 'next' in tool.input.properties))
     }
     const afterFailure = async (error: unknown) => {
       onCalled(tool.name, args, 'refused')
@@ -121,7 +132,10 @@ export function createMcpServer(protocol: Protocol, parts: McpServerParts): Serv
         if (subject !== undefined) return needsPerson(error, ask('allow', subject, args))
         return refused(error.code, error.message, error.status)
       }
-      if (error instanceof PlatformError) return refused(error.code, error.message)
+      if (error instanceof PlatformError) {
+        callsLeft ??= 0 // the budget is spent
+        return refused(error.code, error.message)
+      }
       onBug(error)
       return refused('internalError', new PlatformError('internalError').message, 500)
     }
@@ -208,7 +222,9 @@ function problemOf({ name, input }: Tool, args: Readonly<Record<string, unknown>
   const compiled = Compile(input)
   if (compiled.Check(args)) return undefined
   const [first] = compiled.Errors(args)
-  return `The parameter ${first?.instancePath.slice(1) || '?'} of ${name} ${first?.message ?? 'is invalid'}.`
+  const place = first?.instancePath.slice(1) || '?'
+  if (first?.keyword === 'boolean') return `${name} does not support the parameter ${place}.` // it is no property of its schema
+  return `The parameter ${place} of ${name} ${first?.message ?? 'is invalid'}.`
 }
 
 const unknownTool = (name: string, tools: readonly Tool[]): string =>

@@ -4,7 +4,8 @@ import { type Agent, connectAgent, type Era } from '../../../../../tests/support
 import { type Job, type ShellStack, shareShellStack } from '../../../../../tests/support/shell-stack.ts'
 import { startTestStack } from '../../../../../tests/support/test-stack.ts'
 import { until } from '../../../../../tests/support/until.ts'
-import { MAX_ANSWER_CHARACTERS } from './answer.ts'
+import { MAX_ANSWER_TOKENS } from './answer.ts'
+import { tokensOf } from './token-count.ts'
 
 const startProject = shareShellStack()
 
@@ -149,6 +150,8 @@ test('an unknown parameter, a missing one and one of the wrong type are refused 
   assert.match(await messageOf('query', {}), /requires the parameter sql/)
   assert.match(await messageOf('query', { sql: 'SELECT 1', limit: 'many' }), /parameter limit/)
   assert.match(await messageOf('drop_everything', {}), /does not exist/)
+  const steps = [{ name: 's', tasks: [{ component: 'a', configuration: 'b', retries: 3 }] }]
+  assert.match(await messageOf('create_flow', { name: 'f', steps }), /does not support the parameter steps\/0\/tasks\/0\/retries/)
   // Each would be another address: a list, or the step above.
   for (const id of ['', ' ', '.', '..']) {
     assert.match(await messageOf('explain_job', { job: id }), /is not an id/)
@@ -209,6 +212,7 @@ test('no answer has more than 2,000 tokens, and pages lead to the rest', async (
   const calls: [string, Record<string, unknown>][] = [
     ['query', { sql: 'SELECT * FROM "in.c-main"."orders"', limit: 200 }],
     ['query', { sql: "SELECT repeat('y', 1000000) AS a" }],
+    ['query', { sql: "SELECT repeat('年', 100) AS a, uuid() AS b, random() AS c FROM range(200)", limit: 200 }],
     ['read_rows', { table: 'in.c-main.orders' }],
     ['describe_table', { table: 'in.c-main.orders' }],
     ['get_configuration', { component: 'test.noop', configuration: config }],
@@ -217,10 +221,14 @@ test('no answer has more than 2,000 tokens, and pages lead to the rest', async (
     ['read_docs', { question: 'schedule table configuration extractor' }],
     ['project_overview', {}],
   ]
+  const paged = (await agent.tools())
+    .filter(({ inputSchema }) => 'next' in (inputSchema.properties ?? {}))
+    .map(({ name }) => name)
   for (const [name, args] of calls) {
-    const { isError, text } = await agent.call(name, args)
+    const { isError, text, value } = await agent.call(name, args)
     assert.equal(isError, false, `${name}: ${text.slice(0, 300)}`)
-    assert.ok(text.length <= MAX_ANSWER_CHARACTERS, `${name} has ${text.length} characters`)
+    assert.ok(value.next === undefined || paged.includes(name), `${name} takes no next`)
+    assert.ok(tokensOf(text) <= MAX_ANSWER_TOKENS, `${name} has ${tokensOf(text)} tokens`)
   }
   const seen = new Set<string>()
   let next: string | undefined
@@ -234,6 +242,53 @@ test('no answer has more than 2,000 tokens, and pages lead to the rest', async (
     next = page.next
   } while (next !== undefined)
   assert.equal(seen.size, 300)
+})
+
+test('a wide table is described in pages, and a long proposal is read to its end', async (t) => {
+  const stack = await startProject()
+  const made = await stack.request('POST', '/v2/storage/tokens', {
+    json: { description: 'agent', canManageBuckets: true, onlyProposes: true },
+  })
+  const names = Array.from({ length: 55 }, (_, n) => `column_${n}`)
+  await makeTable(stack, `${names.join(',')}\n${names.map((_, n) => `value ${n}`).join(',')}\n`)
+  const agent = await agentOf(t, stack)
+  interface Described {
+    readonly columns: { name: string }[]
+    readonly data: { profile: { name: string; max: string }[]; sample: string[][] }
+    readonly total: number
+    readonly truncated: boolean
+    readonly next?: string
+  }
+  const seen: string[] = []
+  for (let next: string | undefined = '0'; next !== undefined; ) {
+    const page: Described = await agent.use<Described>('describe_table', { table: 'in.c-main.orders', next })
+    assert.deepEqual(
+      page.data.profile.map(({ name }) => name),
+      page.columns.map(({ name }) => name),
+    )
+    assert.deepEqual(
+      page.data.sample,
+      page.data.profile.map(({ max }) => max).length > 0 ? [page.data.profile.map(({ max }) => max)] : [],
+    )
+    assert.equal(page.truncated, page.next !== undefined)
+    seen.push(...page.columns.map(({ name }) => name))
+    next = page.next
+  }
+  assert.deepEqual(seen, names)
+
+  await stack.add('test.noop', 'true')
+  const proposer = await connectAgent(t, stack.url, made.json<{ token: string }>())
+  for (let n = 0; n < 12; n++)
+    await proposer.use('create_configuration', {
+      ...{ component: 'test.noop', name: `c${n}`, content: { parameters: { text: `${n} `.repeat(400) } } },
+    })
+  const found = new Set<string>()
+  for (let next: string | undefined = '0'; next !== undefined; ) {
+    const page: { items: { name: string }[]; next?: string } = await proposer.use('my_proposal', { next })
+    for (const { name } of page.items) found.add(name)
+    next = page.next
+  }
+  assert.equal(found.size, 12)
 })
 
 test('from a curl command to a scheduled flow: an agent builds a pipeline that runs', async (t) => {
@@ -391,6 +446,8 @@ test('every call is an event with masked arguments, and an answer says how many 
   await agent.call('query', { sql: 'DROP TABLE x' })
   const left = await agent.client.callTool({ name: 'who_am_i', arguments: {} })
   assert.equal(left._meta?.['millrace/callsLeft'], 10_000 - 4)
+  const misspelt = await agent.client.callTool({ name: 'who_am_i', arguments: { x: 1 } })
+  assert.equal(misspelt._meta?.['millrace/callsLeft'], 10_000 - 5, 'a refused call, too')
   const { text } = await until('the calls are recorded', async () => {
     const events = await stack.request('GET', '/v2/storage/events?limit=100&q=event:storage.agentToolCalled')
     return events.json<unknown[]>().length >= 4 && events
@@ -429,6 +486,11 @@ test('a token that has used its budget is refused until the next day', async (t)
   const spent = await agent.call('who_am_i')
   assert.equal(spent.value.code, 'mcp.budgetSpent')
   assert.match(String(spent.value.error), /daily limit of 2 tool calls.*60 s/)
+  for (const name of ['who_am_i', 'nothing']) {
+    const none = await agent.client.callTool({ name, arguments: {} })
+    assert.match(JSON.stringify(none.content), /mcp\.budgetSpent/, 'also calls that fit no tool')
+    assert.equal(none._meta?.['millrace/callsLeft'], 0, name)
+  }
   now += 61_000
   await agent.use('who_am_i')
 })
@@ -874,7 +936,8 @@ test('schedules that run often need a person', async (t) => {
   const configuration = await stack.configure('test.noop', {})
   const agent = await agentOf(t, stack)
   const at = (cron: string) => agent.call('set_schedule', { component: 'test.noop', configuration, cron })
-  for (const cron of ['* * * * *', '*/5 * * * *', '0,10 * * * *', '0-30 * * * *'])
+  for (const cron of ['* * * * *', '*/5 * * * *', '0,10 * * * *', '0-30 * * * *', '0,50 * * * *', '*/50 * * * *', '5/20 * * * *'])
     assert.equal((await at(cron)).value.code, 'agents.needsPerson', cron)
-  for (const cron of ['*/15 * * * *', '30 2 * * *', '0,30 * * * *']) assert.equal((await at(cron)).isError, false, cron)
+  for (const cron of ['*/15 * * * *', '30 2 * * *', '0,30 * * * *', '@hourly'])
+    assert.equal((await at(cron)).isError, false, cron)
 })

@@ -18,8 +18,8 @@ export interface Found {
   readonly offset?: number
   /** More items exist behind `items`, whatever `total` is. */
   readonly hasMore?: boolean
-  /** False: the tool takes no `next`. */
-  readonly isPaged?: boolean
+  /** Where the next page begins, if what is paged is not `items`. */
+  readonly next?: string
   /** What a person was asked to enter. */
   readonly secrets?: readonly RequestedSecret[]
 }

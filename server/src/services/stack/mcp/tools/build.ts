@@ -258,15 +258,23 @@ export const buildTools: readonly Tool[] = [
 export const stepUp = (what: string, id: string): string | undefined =>
   ['', '.', '..'].includes(id.trim()) ? undefined : `${what} ${id.slice(0, 100)}`
 
-/** The minutes of the expression are closer than a quarter of an hour. */
+const MINUTES_OF_HOUR = 60
+const MIN_GAP = 15
+
+/** Two minutes of the expression are closer than a quarter of an hour, also over the end of the hour. Ranges count as frequent. */
 function isFrequent(cron: string): boolean {
-  const minutes = cron.trim().split(/\s+/)[0] ?? ''
-  if (minutes.includes('*')) return Number(/^\*\/(\d+)$/.exec(minutes)?.[1] ?? 1) < 15
-  const named = minutes.split(',').flatMap((part) => (/^\d+$/.test(part) ? [Number(part)] : [Number.NaN]))
-  if (named.some(Number.isNaN)) return true // ranges
-  const sorted = [...new Set(named)].sort((a, b) => a - b)
-  return sorted.some((minute, at) => at > 0 && minute - sorted[at - 1]! < 15)
+  const first = cron.trim().split(/\s+/)[0] ?? ''
+  if (first.startsWith('@')) return false // once an hour or less
+  const step = /^\*\/(\d{1,4})$/.exec(first)?.[1]
+  const minutes =
+    step === undefined ? first.split(',').map((part) => (/^\d+$/.test(part) ? Number(part) : Number.NaN)) : every(Number(step))
+  if (minutes.length === 0 || minutes.some(Number.isNaN)) return true
+  const sorted = [...new Set(minutes)].sort((a, b) => a - b)
+  return sorted.some((minute, at) => (sorted[at + 1] ?? sorted[0]! + MINUTES_OF_HOUR) - minute < MIN_GAP)
 }
+
+const every = (step: number): number[] =>
+  step === 0 ? [] : Array.from({ length: Math.ceil(MINUTES_OF_HOUR / step) }, (_, at) => at * step)
 
 interface NewContent {
   readonly name: string

@@ -18,6 +18,8 @@ import {
 } from '../tool.ts'
 
 const PAGE = 100
+/** With their profile and sample they fit into an answer. */
+const MAX_COLUMNS = 20
 
 interface Table {
   readonly id: string
@@ -151,7 +153,7 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
         text: word.slice(0, 200),
         limit: 20,
       })
-      return { items, hasMore: more.length > 0, isPaged: false }
+      return { items, hasMore: more.length > 0 }
     },
   }),
 
@@ -169,7 +171,7 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
   defineTool('look', 'describe_table', {
     description:
       'Columns with types and profile (nulls, distinct, min, max), a sample of rows, who reads and writes it, freshness, data tests.',
-    input: { table: text('Table id, such as in.c-main.orders.') },
+    input: { table: text('Table id, such as in.c-main.orders.'), next: Next },
     output: {
       table: Anything,
       columns: Items,
@@ -180,14 +182,20 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
       tests: Items,
     },
     kind: 'reads',
-    run: async ({ table: id }, api) => {
+    run: async ({ table: id, next }, api) => {
       const table = await api.get<Table>(path`/v2/storage/tables/${id}`)
+      const all = table.columns ?? []
+      const offset = offsetOf(next)
+      const shown = all.slice(offset, offset + MAX_COLUMNS)
+      const columns = shown.length === all.length ? undefined : shown.join(',') || undefined
       const profile = await api.find<{ columns: readonly ColumnProfile[] }>(path`/v2/storage/tables/${id}/profile`, {
         sampleRows: 10_000,
+        columns,
       })
       const sample = await api.find<{ rows: readonly unknown[] }>(path`/v2/storage/tables/${id}/rows`, {
         limit: 5,
         cellChars: 60,
+        columns,
       })
       const usedBy = await api.find<{ readBy: readonly User[]; writtenBy: readonly User[] }>(
         path`/v2/storage/tables/${id}/used-by`,
@@ -197,7 +205,7 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
       const types = new Map(table.definition?.columns?.map(({ name, definition }) => [name, definition?.type]))
       return {
         table: tableView(table),
-        columns: (table.columns ?? []).map((name) => ({ name, ...(types.get(name) !== undefined && { type: types.get(name) }) })),
+        columns: shown.map((name) => ({ name, ...(types.get(name) !== undefined && { type: types.get(name) }) })),
         readBy: usedBy?.readBy.map(userView) ?? [],
         writtenBy: usedBy?.writtenBy.map(userView) ?? [],
         ...(freshness && {
@@ -217,6 +225,7 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
           })),
           sample: sample?.rows,
         }),
+        ...(offset + shown.length < all.length && shown.length > 0 && { total: all.length, next: String(offset + shown.length) }),
       }
     },
   }),

@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { path } from '../../../../http/inner/inner-api.ts'
 import type { Api } from '../api.ts'
-import { Anything, asData, Data, defineTool, Items, optionalText, type Tool, text } from '../tool.ts'
+import { Anything, asData, Data, defineTool, Items, Next, optionalText, type Tool, text } from '../tool.ts'
+import { page } from './look.ts'
 
 interface Proposal {
   readonly id: number
@@ -24,16 +25,16 @@ const POLL_MS = 500
 export const proposeTools: readonly Tool[] = [
   defineTool('build', 'my_proposal', {
     description: 'What your changes so far would change and touch, whether a person accepted them, and why they were refused.',
-    input: {},
+    input: { next: Next },
     output: { proposal: Anything, items: Type.Optional(Items) },
     kind: 'reads',
-    run: async (_args, api) => {
+    run: async ({ next }, api) => {
       const [newest] = await api.get<readonly Proposal[]>('/v2/storage/proposals')
       if (!newest) return { proposal: { state: 'none', note: 'Your first change begins a proposal.' } }
       const { changes, ...proposal } = await api.get<Proposal & { changes: readonly unknown[] }>(
         path`/v2/storage/proposals/${String(newest.id)}`,
       )
-      return { proposal, items: changes, isPaged: false }
+      return { proposal, ...page(changes, next) }
     },
   }),
 

@@ -23,7 +23,7 @@ export const queryTools: readonly Tool[] = [
     run: async ({ sql, limit = 50 }, api) => {
       const body = { sql, format: 'json', limit }
       const found = await api.send<{ columns: unknown; rows: Rows; isTruncated: boolean }>('POST', '/v2/storage/query', body)
-      return { ...asData({ columns: found.columns }), items: found.rows.map(cutRow), hasMore: found.isTruncated, isPaged: false }
+      return { ...asData({ columns: found.columns }), items: found.rows.map(cutRow), hasMore: found.isTruncated }
     },
   }),
 

@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { path } from '../../../../http/inner/inner-api.ts'
+import { type JsonDifference, jsonDifferences } from '../../../../kit/text/json-differences.ts'
 import type { Api } from '../api.ts'
 import {
   Anything,
@@ -22,6 +23,7 @@ import {
 const PAGE = 50
 const MAX_WAIT_SECONDS = 25
 const POLL_MS = 500
+const MAX_DIFFERENCES = 20
 
 export interface Job {
   readonly id: string
@@ -101,7 +103,7 @@ export const runTools: readonly Tool[] = [
       return {
         job: shown.job,
         ...(Object.keys(cause).length > 0 && { cause: asData(cause) }),
-        ...(since !== undefined && { sinceLastGoodRun: since }),
+        ...(isSince(since) && { sinceLastGoodRun: { ...since, differences: await changesSince(api, job, since) } }),
         data: { ...shown.data, log: lines },
       }
     },
@@ -152,6 +154,43 @@ async function followed(api: Api, id: string, waitSeconds: number): Promise<Job>
     if (job.isFinished || left <= 0) return job
     await delay(POLL_MS)
   }
+}
+
+interface SinceLastGood {
+  readonly configVersion: string
+  readonly isConfigurationChanged: boolean
+  readonly rowsChanged: readonly string[]
+}
+
+/** Null for a configuration that has not run well yet. */
+const isSince = (since: unknown): since is SinceLastGood => typeof since === 'object' && since !== null
+
+interface Version {
+  readonly configuration: unknown
+  readonly rows?: readonly { readonly id: string; readonly isDisabled: boolean; readonly configuration: unknown }[]
+}
+
+/** Values that differ between the version of the last good run and that of the failed one, without secrets. */
+async function changesSince(
+  api: Api,
+  { component, config, configVersion, branchId }: Job,
+  { configVersion: good, isConfigurationChanged, rowsChanged }: SinceLastGood,
+): Promise<readonly JsonDifference[]> {
+  if (config === null || configVersion === null || (!isConfigurationChanged && rowsChanged.length === 0)) return []
+  const branch = api.branch === undefined ? path`/branch/${branchId}` : '' // elsewhere the branch of the connection is added
+  const versionOf = async (version: string) => {
+    const found = await api.find<Version>(
+      `/v2/storage${branch}${path`/components/${component}/configs/${config}/versions/${version}`}`,
+    )
+    if (!found) return undefined
+    const { configuration, rows = [] } = found
+    return {
+      configuration,
+      rows: Object.fromEntries(rows.map((row) => [row.id, { isDisabled: row.isDisabled, configuration: row.configuration }])),
+    }
+  }
+  const [before, after] = [await versionOf(good), await versionOf(configVersion)]
+  return before && after ? jsonDifferences(before, after, MAX_DIFFERENCES) : []
 }
 
 const jobView = ({ id, status, component, config, createdTime, durationSeconds, cause }: Job) => ({

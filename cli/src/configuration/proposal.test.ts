@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { reviewText } from './proposal.ts'
+
+test('a review in a terminal shows what the console shows: values copied from data, jobs, destinations and costs', () => {
+  const place = { componentId: 'a.b', configurationId: '7', name: 'Orders' }
+  const text = reviewText({
+    ...{ id: 5, state: 'refused', title: 'Another host', description: 'It moved.', token: { id: 1, description: 'agent' } },
+    ...{ branchId: 2, mergeRequestId: 3, created: '2026-11-19T06:00:00+0000', expires: null, link: 'https://stack/5' },
+    refusal: { reason: 'not ours', by: 'ann' },
+    changes: [
+      {
+        ...{ ...place, kind: 'changed', isConflict: false },
+        differences: [{ pointer: '/configuration/url', before: '"a"', after: '"b.example"', copiedFrom: 'b.example' }],
+      },
+    ],
+    tables: ['in.c-main.orders'],
+    schedules: [{ configurationId: '9', cronTab: '0 5 * * *' }],
+    hosts: [{ host: 'b.example', isNew: true }],
+    runBy: [{ ...place, componentId: 'keboola.flow', configurationId: '8', name: 'Daily' }],
+    destinations: [{ ...place, componentId: 'platform.wr-http', configurationId: '6', name: 'CRM' }],
+    costs: [{ ...place, runs: 4, usualMs: 2500 }],
+  })
+  assert.deepEqual(text.split('\n'), [
+    'Proposal 5 of agent: refused',
+    'Another host',
+    'It moved.',
+    'refused by ann: not ours',
+    '',
+    'changed a.b 7 "Orders"',
+    '  /configuration/url: "a" -> "b.example" (COPIED FROM DATA: b.example)',
+    '',
+    'tables: in.c-main.orders',
+    'run by keboola.flow 8 "Daily"',
+    'destination platform.wr-http 6 "CRM"',
+    'schedule 9: 0 5 * * *',
+    'host b.example (NEW: no configuration of production names it)',
+    'cost of a.b 7: 2.5 s (median of 4 runs)',
+  ])
+})

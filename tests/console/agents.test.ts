@@ -48,9 +48,13 @@ test('a person rehearses, refuses, accepts and undoes what an agent proposes', {
   await page.getByText('1 proposal to decide about.').waitFor()
   await page.getByLabel('Client', { exact: true }).selectOption('Cursor')
   assert.match((await page.locator('#client-configuration').textContent()) ?? '', /"mcpServers"[\s\S]*\/mcp"[\s\S]*YOUR-TOKEN/)
+  const install = page.getByRole('link', { name: 'Add to Cursor' })
+  const serverIn = async () => atob(new URL((await install.getAttribute('href')) ?? '').searchParams.get('config') ?? '')
+  assert.equal(await serverIn(), JSON.stringify({ type: 'http', url: `${stack.url}/mcp` }), 'without a token it signs in')
   await page.getByRole('button', { name: 'Create a token for it' }).click()
   await page.getByText('The token is shown this once').waitFor()
   assert.doesNotMatch((await page.locator('#client-configuration').textContent()) ?? '', /YOUR-TOKEN/)
+  assert.match(await serverIn(), /"Authorization":"Bearer /)
 
   await page.getByRole('link', { name: 'Only the first order' }).click()
   await page.getByRole('group', { name: 'Differences of Prices' }).getByText('WHERE id').waitFor()

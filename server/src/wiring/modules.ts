@@ -341,7 +341,7 @@ async function createSurfaceModules(options: PlatformOptions, given: Given, stor
   const { core, events, changes, tokens, people, objects, backups, restoredAt } = given
   const { jobRecords, usage, storageJobs, nodes, components, componentsApi, branches, configurations, files } = storage
   const { buckets, tables } = storage
-  const { queue, scheduler, sqlPort } = work
+  const { queue, scheduler, sqlPort, templates } = work
   const { version, build = version, roles = ROLES, domain, tls } = options
 
   const search = createFullTextSearchModule({ people, jobRecords, components, configurations, files, tables, scheduler })
@@ -375,7 +375,7 @@ async function createSurfaceModules(options: PlatformOptions, given: Given, stor
     origins: [...options.corsOrigins, ...(options.publicUrl === undefined ? [] : [options.publicUrl])],
   })
   const ai = createAiModule({
-    ...{ core, guides, components, settings: options.ai },
+    ...{ core, guides, components, templates, settings: options.ai },
     budget: storage.agentGuards.budget,
     recordLater: events.recordRead,
   })

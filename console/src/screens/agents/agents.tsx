@@ -16,7 +16,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { Status } from '../../parts/status.tsx'
 import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
-import { CLIENTS, configurationOf } from './client-configuration.ts'
+import { CLIENTS, configurationOf, installLinkOf } from './client-configuration.ts'
 
 const route = getRouteApi('/agents')
 
@@ -252,6 +252,7 @@ function Connect() {
   })
   const chosen = CLIENTS.find(({ name }) => name === client) ?? CLIENTS[0]!
   const text = configurationOf(chosen, location.origin, create.data?.token ?? 'YOUR-TOKEN')
+  const link = installLinkOf(chosen, location.origin, create.data?.token)
   return (
     <section className="card" aria-labelledby="connect">
       <header>
@@ -275,6 +276,11 @@ function Connect() {
           {text}
         </pre>
         <div className="flex-row">
+          {link === undefined ? null : (
+            <a className="button small" href={link}>
+              Add to {chosen.name}
+            </a>
+          )}
           <CopyButton text={text} label="Copy the configuration" />
           {create.data ? null : (
             <ActButton needs="tokens.create" className="button small" disabled={create.isPending} onClick={() => create.mutate()}>
@@ -282,6 +288,9 @@ function Connect() {
             </ActButton>
           )}
         </div>
+        {link !== undefined && !create.data ? (
+          <p className="fine mute">Without a token, {chosen.name} opens your browser, and you sign in.</p>
+        ) : null}
         {create.data ? <p className="fine mute">The token is shown this once, and expires in {DAYS} days.</p> : null}
         {create.error ? <Problem error={create.error} /> : null}
       </div>

@@ -25,3 +25,16 @@ export function configurationOf({ kind }: AgentClient, origin: string, token: st
   const servers = { millrace: server }
   return JSON.stringify(kind === 'vscode' ? { servers } : { mcpServers: servers }, null, 2)
 }
+
+/** Opens the client, which adds the server after a question; undefined for clients without such links. Without a token it signs in. */
+export function installLinkOf({ name }: AgentClient, origin: string, token: string | undefined): string | undefined {
+  const server = {
+    type: 'http',
+    url: `${origin}/mcp`,
+    ...(token !== undefined && { headers: { Authorization: `Bearer ${token}` } }),
+  }
+  if (name === 'Cursor')
+    return `cursor://anysphere.cursor-deeplink/mcp/install?${new URLSearchParams({ name: 'millrace', config: btoa(JSON.stringify(server)) })}`
+  if (name === 'VS Code') return `vscode:mcp/install?${encodeURIComponent(JSON.stringify({ name: 'millrace', ...server }))}`
+  return undefined
+}

@@ -15,6 +15,7 @@ import type { SchedulerModule } from '../../jobs/scheduler/scheduler.module.ts'
 import type { BranchesModule } from '../branches/branches.module.ts'
 import type { ConfigurationsModule } from '../configurations/configurations.module.ts'
 import { createCatalogue } from './catalogue.ts'
+import { examplesOf } from './examples.ts'
 import { projectWriter } from './project-writer.ts'
 import { createRefreshLoop, folderSource, gitSource } from './sources.ts'
 import { templatesRoutes } from './templates.routes.ts'
@@ -42,6 +43,8 @@ const BUILT_IN = fileURLToPath(new URL('./repository', import.meta.url))
 /** The same repository at another branch is another checkout. */
 const folderName = ({ url, ref }: GitAddress): string => createHash('sha256').update(`${url}#${ref}`).digest('hex').slice(0, 16)
 
+export type TemplatesModule = Awaited<ReturnType<typeof createTemplatesModule>>
+
 export async function createTemplatesModule(deps: TemplatesModuleDeps) {
   const { core, encryption, branches, configurations, flows, scheduler, refreshMs, baseUrl } = deps
   const { db, inTransaction, clock, log, recordEvent, dataDir } = core
@@ -60,9 +63,10 @@ export async function createTemplatesModule(deps: TemplatesModuleDeps) {
   const fetched = checkouts.map(({ address, checkout }) => gitSource(address, checkout))
   const loop = createRefreshLoop({ sources: fetched, everyMs: refreshMs, log })
 
+  const catalogue = createCatalogue({ sources: [...[BUILT_IN, ...deps.folders].map(folderSource), ...fetched], log })
   const templates = createTemplates({
     store: createTemplatesStore(db),
-    catalogue: createCatalogue({ sources: [...[BUILT_IN, ...deps.folders].map(folderSource), ...fetched], log }),
+    catalogue,
     clock,
     newId: createUlids(clock),
     recordEvent,
@@ -86,6 +90,8 @@ export async function createTemplatesModule(deps: TemplatesModuleDeps) {
   return defineModule({
     name: 'templates',
     routes: [templatesRoutes({ templates, findBranch: branches.findByName })],
+    /** Of the component whose ids are accepted. */
+    examplesOf: (isOf: (componentId: string) => boolean) => examplesOf(catalogue, baseUrl(), isOf),
     background: [
       {
         role: 'api',

@@ -5,6 +5,7 @@ import { type EventSource, eventOf, type NewEvent, type Origin } from '../../../
 import { defineModule } from '../../../model/module.ts'
 import type { AgentGuardsModule } from '../../access/agent-guards/agent-guards.module.ts'
 import type { ComponentsModule } from '../../configuration/components/components.module.ts'
+import type { TemplatesModule } from '../../configuration/templates/templates.module.ts'
 import type { GuidesModule } from '../guides/guides.module.ts'
 import { aiRoutes } from './ai.routes.ts'
 import { type AskModel, createAskModel } from './ask-model.ts'
@@ -15,6 +16,7 @@ export interface AiModuleDeps {
   readonly core: Pick<Core, 'clock'>
   readonly guides: GuidesModule
   readonly components: ComponentsModule
+  readonly templates: TemplatesModule
   /** Undefined: the operator named no model. */
   readonly settings: ModelSettings | undefined
   readonly budget: AgentGuardsModule['budget']
@@ -23,7 +25,7 @@ export interface AiModuleDeps {
 }
 
 export function createAiModule(deps: AiModuleDeps) {
-  const { guides, components, settings } = deps
+  const { guides, components, templates, settings } = deps
   const asked = settings && askModelOf(deps, settings)
   return defineModule({
     name: 'ai',
@@ -32,6 +34,7 @@ export function createAiModule(deps: AiModuleDeps) {
         findPassages: guides.findPassages,
         findComponent: (id) => components.find(id),
         listComponents: () => components.list(),
+        examplesOf: (id) => templates.examplesOf((other) => components.find(other)?.id === id),
         asked,
       }),
       modelRoutes({ findPassages: guides.findPassages, asked }),

@@ -14,6 +14,8 @@ export interface AiRoutesDeps {
   readonly findPassages: FindPassages
   readonly findComponent: (id: string) => ComponentDescription | undefined
   readonly listComponents: () => readonly ComponentDescription[]
+  /** Configurations that templates of the catalogue create. */
+  readonly examplesOf: (id: string) => Promise<{ readonly configurations: readonly object[]; readonly rows: readonly object[] }>
   /** Undefined: the operator named no model. */
   readonly asked: AskModel | undefined
 }
@@ -21,7 +23,13 @@ export interface AiRoutesDeps {
 const MAX_TEXT = 2_000
 const NOTHING = 'The documentation has no passage about this. Try other words.'
 
-export function aiRoutes({ findPassages, findComponent, listComponents, asked }: AiRoutesDeps): FastifyPluginAsyncTypebox {
+export function aiRoutes({
+  findPassages,
+  findComponent,
+  listComponents,
+  examplesOf,
+  asked,
+}: AiRoutesDeps): FastifyPluginAsyncTypebox {
   return async (app) => {
     app.post(
       '/ai/docs/question',
@@ -103,6 +111,7 @@ export function aiRoutes({ findPassages, findComponent, listComponents, asked }:
         const id = req.params.componentId
         const found = findComponent(id)
         if (!found) throw new PlatformError('notFound', { what: `Component ${id.slice(0, 100)}` })
+        const { configurations, rows } = await examplesOf(found.id)
         return {
           componentId: id,
           componentName: found.name,
@@ -114,8 +123,8 @@ export function aiRoutes({ findPassages, findComponent, listComponents, asked }:
           documentation: found.longDescription,
           configurationSchema: found.configurationSchema,
           configurationRowSchema: found.configurationRowSchema,
-          rootConfigurationExamples: [found.emptyConfiguration],
-          rowConfigurationExamples: [found.emptyConfigurationRow],
+          rootConfigurationExamples: configurations.length > 0 ? configurations : [found.emptyConfiguration],
+          rowConfigurationExamples: rows.length > 0 ? rows : [found.emptyConfigurationRow],
         }
       },
     )

@@ -37,5 +37,25 @@ test('components are suggested by words, and described', async () => {
   }>()
   assert.equal(shown.componentId, 'keboola.ex-generic-v2')
   assert.ok(shown.documentation.length > 50)
+  // Examples are what the templates of the catalogue create with their defaults, under every id of the component.
+  interface Shown {
+    readonly rootConfigurationExamples: { parameters: { api?: { baseUrl: string; pagination?: object }; config?: object } }[]
+    readonly rowConfigurationExamples: { parameters?: object; storage?: object }[]
+  }
+  for (const id of ['keboola.ex-generic-v2', 'ex-generic-v2']) {
+    const { rootConfigurationExamples: examples } = (await request('GET', `/ai/docs/components/${id}`)).json<Shown>()
+    assert.ok(examples.length >= 3, JSON.stringify(examples))
+    assert.ok(examples.some(({ parameters }) => parameters.api?.pagination !== undefined))
+    assert.ok(examples.every(({ parameters }) => parameters.api?.baseUrl.startsWith('http')))
+    assert.ok(examples.some(({ parameters }) => /"#password":""/.test(JSON.stringify(parameters))))
+    const valid = await request('POST', `/v2/storage/components/${id}/configs/validate`, { json: { configuration: examples[0] } })
+    assert.equal(valid.json<{ isValid: boolean }>().isValid, true, valid.text)
+  }
+  const writer = (await request('GET', '/ai/docs/components/platform.wr-http')).json<Shown>()
+  assert.ok(
+    writer.rowConfigurationExamples.every((row) => row.storage !== undefined && row.parameters !== undefined),
+    JSON.stringify(writer),
+  )
+  assert.doesNotMatch(JSON.stringify([shown, writer]), /"\$(?:input|if|text|stack|instance)"/)
   assert.equal((await request('GET', '/ai/docs/components/none')).status, 404)
 })

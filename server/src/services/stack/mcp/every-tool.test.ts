@@ -143,6 +143,10 @@ test('every tool works through the official client', { timeout: 240_000 }, async
   // Configurations.
   assert.ok((await use<{ items: unknown[] }>('list_components', { type: 'writer' })).items.length > 2)
   await use('describe_component', { component: 'platform.wr-http' })
+  const examples = await use<{ component: { configurations: object[]; rows: object[] } }>('describe_component', {
+    ...{ component: 'ex-generic-v2', part: 'examples' },
+  })
+  assert.ok(examples.component.configurations.length > 1, JSON.stringify(examples))
   const content = { parameters: { a: 1 } }
   await use('validate_configuration', { component: 'test.noop', content })
   const first = await use<Saved>('create_configuration', { component: 'test.noop', name: 'c', content })

@@ -257,11 +257,17 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
     description: 'Schema of its configuration and rows, an empty configuration, its sync actions.',
     input: {
       component: ComponentId,
-      part: optionalText('configurationSchema, configurationRowSchema or longDescription: only that, less cut.'),
+      part: optionalText('configurationSchema, configurationRowSchema, longDescription, or examples: only that, less cut.'),
     },
     output: { component: Anything },
     kind: 'reads',
     run: async ({ component: id, part }, api) => {
+      if (part === 'examples') {
+        const known = await api.get<{ readonly [name in 'rootConfigurationExamples' | 'rowConfigurationExamples']: readonly unknown[] }>(
+          path`/ai/docs/components/${id}`,
+        )
+        return { component: { id, configurations: known.rootConfigurationExamples, rows: known.rowConfigurationExamples } }
+      }
       const found = await api.get<Record<string, unknown>>(path`/v2/storage/components/${id}`)
       const data = found.data as { synchronous_actions?: unknown } | undefined
       const shown = part === undefined ? PARTS : PARTS.filter((name) => name === part)

@@ -143,14 +143,26 @@ test('every tool works through the official client', { timeout: 240_000 }, async
   // Configurations.
   assert.ok((await use<{ items: unknown[] }>('list_components', { type: 'writer' })).items.length > 2)
   await use('describe_component', { component: 'platform.wr-http' })
-  const examples = await use<{ component: { configurations: object[]; rows: object[] } }>('describe_component', {
-    ...{ component: 'ex-generic-v2', part: 'examples' },
+  const generic = { component: 'ex-generic-v2' }
+  const examples = await use<{ component: { examples: { configurations: object[] } } }>('describe_component', {
+    ...{ ...generic, part: 'examples' },
   })
-  assert.ok(examples.component.configurations.length > 1, JSON.stringify(examples))
+  assert.ok(examples.component.examples.configurations.length > 1, JSON.stringify(examples))
+  const first = await use<{ component: { examples: { parameters: object } } }>('describe_component', {
+    ...{ ...generic, part: 'examples', at: '/configurations/0' },
+  })
+  assert.ok(first.component.examples.parameters, JSON.stringify(first))
+  const schema = await use<{ truncated: boolean }>('describe_component', { ...generic, part: 'configurationSchema' })
+  assert.equal(schema.truncated, true)
+  const narrow = await use<{ truncated: boolean; component: { configurationSchema: { type: string } } }>('describe_component', {
+    ...{ ...generic, part: 'configurationSchema', at: '/properties/api/properties/baseUrl' },
+  })
+  assert.equal(narrow.truncated, false)
+  assert.ok(narrow.component.configurationSchema, JSON.stringify(narrow))
   const content = { parameters: { a: 1 } }
   await use('validate_configuration', { component: 'test.noop', content })
-  const first = await use<Saved>('create_configuration', { component: 'test.noop', name: 'c', content })
-  const noop = { component: 'test.noop', configuration: first.configuration.id }
+  const saved = await use<Saved>('create_configuration', { component: 'test.noop', name: 'c', content })
+  const noop = { component: 'test.noop', configuration: saved.configuration.id }
   await use('update_configuration', { ...noop, set: { '/parameters/a': 2 } })
   await use('update_configuration', { ...noop, version: 1 })
   const row = await use<Saved>('create_configuration', { component: 'test.noop', rowOf: noop.configuration, name: 'r', content })

@@ -257,16 +257,18 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
     description: 'Schema of its configuration and rows, an empty configuration, its sync actions.',
     input: {
       component: ComponentId,
-      part: optionalText('configurationSchema, configurationRowSchema, longDescription, or examples: only that, less cut.'),
+      part: optionalText('configurationSchema, configurationRowSchema, longDescription or examples: only that. `at` narrows it.'),
+      at: Type.Optional(Type.String()),
     },
     output: { component: Anything },
     kind: 'reads',
-    run: async ({ component: id, part }, api) => {
+    run: async ({ component: id, part, at }, api) => {
       if (part === 'examples') {
-        const known = await api.get<{ readonly [name in 'rootConfigurationExamples' | 'rowConfigurationExamples']: readonly unknown[] }>(
-          path`/ai/docs/components/${id}`,
-        )
-        return { component: { id, configurations: known.rootConfigurationExamples, rows: known.rowConfigurationExamples } }
+        const known = await api.get<{
+          readonly [name in 'rootConfigurationExamples' | 'rowConfigurationExamples']: readonly unknown[]
+        }>(path`/ai/docs/components/${id}`)
+        const examples = { configurations: known.rootConfigurationExamples, rows: known.rowConfigurationExamples }
+        return { component: { id, examples: valueAt(examples, at) } }
       }
       const found = await api.get<Record<string, unknown>>(path`/v2/storage/components/${id}`)
       const data = found.data as { synchronous_actions?: unknown } | undefined
@@ -277,7 +279,7 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
           type: found.type,
           name: found.name,
           actions: data?.synchronous_actions,
-          ...Object.fromEntries(shown.map((name) => [name, found[name]])),
+          ...Object.fromEntries(shown.map((name) => [name, part === undefined ? found[name] : valueAt(found[name], at)])),
         },
       }
     },

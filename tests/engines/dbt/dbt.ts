@@ -1,5 +1,5 @@
-// dbt-postgres over the PostgreSQL port, in a workspace: every command on a project of 60 models, twice and then with changed models; and its time
-// beside that of dbt-duckdb. `npm run test:dbt`, not part of `npm test`: it needs Python 3 and, the first time, the package index of Python.
+// dbt-postgres over the PostgreSQL port, in a workspace: every command on a project of 60 models, twice and then with changed models. Its time
+// beside that of dbt-duckdb is measured by bench/peers/dbt.bench.ts. `npm run test:dbt`, not part of `npm test`: it needs Python 3 and, the first time, the package index of Python.
 // MILLRACE_DBT names another folder for the environment. Statements that dbt sends are replayed by postgres-clients.test.ts without Python.
 
 import assert from 'node:assert/strict'
@@ -9,7 +9,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
-import { DuckDBInstance } from '@duckdb/node-api'
 import { tableClient } from '../../support/clients/table-client.ts'
 import { startTestStack } from '../../support/test-stack.ts'
 import { DBT, environment } from './environment.ts'
@@ -62,12 +61,10 @@ test('every command of dbt works over the port, again and with changed models', 
   const made = await stack.request('POST', '/v2/storage/workspaces', { json: {} })
   const { user, password } = made.json<{ connection: { user: string; password: string } }>().connection
   const folder = await temporary(t)
-  const duck = join(folder, 'duck.db')
   const profile = `shop:
   target: port
   outputs:
     port: {type: postgres, host: 127.0.0.1, port: ${port}, user: ${user}, password: '${password}', dbname: default, schema: analytics, threads: 4}
-    duck: {type: duckdb, path: '${duck}', schema: analytics, threads: 4}
 `
   await writeProject(folder, { ...dbtProject(), 'profiles.yml': profile })
 
@@ -102,25 +99,4 @@ test('every command of dbt works over the port, again and with changed models', 
   assert.deepEqual(await one('select count(*) from analytics.snap_orders'), [162])
   assert.deepEqual(await one('select count(*) from analytics.snap_orders where dbt_valid_to is not null'), [1])
   assert.deepEqual(await one("select count(*) from information_schema.columns where table_name = 'inc_sync_columns'"), [2])
-
-  // The same project, without its snapshots and tests, on DuckDB alone: what the port adds.
-  const instance = await DuckDBInstance.create(duck)
-  const connection = await instance.connect()
-  await connection.run(`CREATE SCHEMA "in.c-dbt"; CREATE TABLE "in.c-dbt".visits AS FROM (VALUES
-    (1, 1, TIMESTAMP '2026-01-01 10:00:00'), (2, 1, TIMESTAMP '2026-01-02 10:00:00'), (3, 2, TIMESTAMP '2026-01-02 11:00:00')) v(visit_id, customer_id, seen_at)`)
-  connection.closeSync()
-  instance.closeSync()
-  await dbt(folder, 'duck', 'seed')
-  const times: Record<string, number[]> = { port: [], duck: [] }
-  for (const target of ['duck', 'port', 'duck', 'port', 'duck', 'port']) {
-    await dbt(folder, target, 'run', '--threads', '4')
-    const { elapsed_time } = JSON.parse(await readFile(join(folder, 'target', 'run_results.json'), 'utf8')) as {
-      elapsed_time: number
-    }
-    times[target]?.push(elapsed_time)
-  }
-  const best = (target: string) => Math.min(...(times[target] ?? []))
-  t.diagnostic(
-    `dbt run: ${best('port').toFixed(1)} s over the port, ${best('duck').toFixed(1)} s with DuckDB, ${(best('port') / best('duck')).toFixed(2)} x`,
-  )
 })

@@ -57,8 +57,9 @@ export function StorageScreen() {
   const { q = '', sort = 'name', size, age, favourite } = search
   const favourites = useFavourites().ids
   const navigate = useNavigate()
+  // Without resetScroll the router would scroll the new list to where the old one was.
   const change = (next: Partial<typeof search>) =>
-    void navigate({ to: '/storage', search: { ...search, ...next }, replace: true })
+    void navigate({ to: '/storage', search: { ...search, ...next }, replace: true, resetScroll: false })
   const minBytes = SIZES.find(([id]) => id === size)?.[2]
   const chosen = favourite === undefined ? undefined : favourites
   const filter: Filter = {
@@ -115,9 +116,9 @@ export function StorageScreen() {
               <NoTables />
             ) : (
               <TableList
+                key={[q.trim(), size, age, favourite, sort].join('\n')} // another filter or order begins at the top
                 lines={lines}
                 favourites={favourites}
-                filter={[q.trim(), size, age, favourite, sort].join('\n')}
                 onEnd={query.hasNextPage && !query.isFetching ? () => void query.fetchNextPage() : undefined}
               />
             )
@@ -163,14 +164,12 @@ const NoTables = () => (
 interface ListProps {
   readonly lines: readonly Line[]
   readonly favourites: readonly string[]
-  /** Another filter or order begins at the top. */
-  readonly filter: string
   /** Loads more; undefined at the end, or while more is loaded. */
   readonly onEnd: (() => void) | undefined
 }
 
 /** Only the rows that are seen exist, so ten thousand tables scroll as ten do. */
-function TableList({ lines, favourites, filter, onEnd }: ListProps) {
+function TableList({ lines, favourites, onEnd }: ListProps) {
   const frame = useRef<HTMLDivElement>(null)
   const rowHeight = useMemo(
     () => Number.parseInt(getComputedStyle(document.documentElement).getPropertyValue('--row-h'), 10) || 36,
@@ -182,8 +181,6 @@ function TableList({ lines, favourites, filter, onEnd }: ListProps) {
     estimateSize: () => rowHeight,
     overscan: 12,
   })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the filter is not read, its change is what counts
-  useEffect(() => frame.current?.scrollTo(0, 0), [filter])
   const shown = rows.getVirtualItems()
   const isAtEnd = (shown.at(-1)?.index ?? 0) >= lines.length - 1
   useEffect(() => {

@@ -103,13 +103,13 @@ test('what requests would carry is found: parameters, headers and the parts of a
 test('long texts are read once', () => {
   const before = process.cpuUsage()
   for (const part of ['x', 'a.', '@a', '"host"', 'a@', '://', ':/', '@a.', '"endpoint":"a.', '\\"']) {
-    const text = part.repeat((5 << 20) / part.length)
+    const text = part.repeat((1 << 20) / part.length)
     outgoingIn(text)
     hostsIn(JSON.stringify({ text }))
     sentValuesIn(JSON.stringify({ url: text, text }))
   }
   const { user } = process.cpuUsage(before)
-  assert.ok(user < 20e6, `${user / 1e6} s`) // the square of one of them takes hours
+  assert.ok(user < 20e6, `${user / 1e6} s`) // the square of one of them takes minutes
 })
 
 test('computed addresses inside each other are read once', () => {

@@ -353,20 +353,22 @@ export async function openSession(
   function textOf(marker: string, end: Promise<StatementEnd>, cancel: () => void, isLent: boolean) {
     const text = worker.readUntil(marker)
     let isOver = false
-    const over = () => {
+    /** The text can end before the message that the statement has: the next statement of the process would take that for its own. */
+    const over = async () => {
       isOver = true
+      await end.catch(() => {})
       free()
     }
     return {
       next: async (): Promise<IteratorResult<Buffer, undefined>> => {
         if (isOver) return { done: true, value: undefined }
         const { done, value } = await text.next().catch(async (error: unknown) => {
-          over()
+          await over()
           await end // has the reason why the process ended
           throw error
         })
         if (!done) return { done: false, value: isLent ? value : Buffer.from(value) }
-        over()
+        await over()
         await end // throws what the statement failed with
         return { done: true, value: undefined }
       },
@@ -375,7 +377,7 @@ export async function openSession(
           cancel()
           // The writer may wait for a reader; a process that ended sends no more text.
           await drain(text).catch(() => {})
-          over()
+          await over()
         }
         return { done: true, value: undefined }
       },

@@ -332,7 +332,7 @@ async function createWorld(metadata: MetadataDb, path: string, time: SimulatedTi
   async function load(node: Node, { job, publish }: JobRun): Promise<undefined> {
     await time.sleep(workMs())
     if (isDiskFull(node)) throw diskFull()
-    if (random() < 0.02) throw new PlatformError('storage.validation', { field: 'data', reason: 'The file is no CSV.' })
+    if (random() < 0.02) throw new PlatformError('storage.validation', { field: 'data', reason: 'The file is not valid CSV.' })
     await publish(async (trx) => {
       await sql`insert into simulated_load values (${job.id})`.execute(trx)
       return undefined
@@ -429,7 +429,7 @@ async function createWorld(metadata: MetadataDb, path: string, time: SimulatedTi
       const record = (await schedules.find(projectId, id))!
       assert.ok(record.nextRunAt, `schedule ${id} has stopped: ${record.stoppedReason}`)
       const until = record.nextRunAt.getTime()
-      assert.ok(until > time.now() - 2 * MINUTE, `schedule ${id} was due at ${record.nextRunAt.toISOString()} and nobody looked`)
+      assert.ok(until > time.now() - 2 * MINUTE, `schedule ${id} was due at ${record.nextRunAt.toISOString()} and was missed`)
       if (until === known.checkedUntil) continue
       const executions = look.executions(id, known.checkedUntil, until)
       let due = 0

@@ -52,7 +52,7 @@ const withColonInOffset = (text: string): string =>
   `regexp_replace(${text}, '(:[0-9.]+)\\s*([+-][0-9]{2})([0-9]{2})\\s*$', '\\1\\2:\\3')`
 
 /**
- * Text as a value of the column's type, or null where it is none. Stricter than a cast: 1.5 is no INTEGER, `yes` no DATE. What DuckDB reads
+ * Text as a value of the column's type, or null where it is none. Stricter than a cast: 1.5 is not an INTEGER, `yes` not a DATE. What DuckDB reads
  * slowly has a fast way for the usual spellings first; `sql.test.ts` compares it with the definition.
  */
 export function tryConvert(column: Pick<Column, 'type' | 'length'>, text: string): string {

@@ -47,7 +47,7 @@ async function rig(
     await afterCommit()
     return result
   }
-  /** Whoever committed next is notified of it when requested. */
+  /** Holds the caller of the next transaction after its commit, until it is released. */
   function holdNextCommit() {
     const [committed, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     afterCommit = () => {

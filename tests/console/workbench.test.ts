@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { checkScreen, checkScreensOn, replaceText, signedIn, startBrowser } from '../support/browser.ts'
 import { startTestStack } from '../support/test-stack.ts'
 
@@ -221,8 +222,14 @@ test('the workbench in a browser', { timeout: 400_000 }, async (t) => {
       await page.getByRole('button', { name: 'New query' }).click()
       await replaceText(editor, 'select id, upper(left(note, 4)) as word from "in.c-shop"."notes" where id > $least')
       await page.getByLabel('Value of least').fill('0')
+      const slowTables = (url: URL) => url.pathname === '/v2/storage/browse'
+      await page.route(slowTables, async (route) => {
+        await setTimeout(1000) // the transformation is created before the screen knows the tables of the query
+        await route.continue()
+      })
       await page.getByRole('button', { name: 'Create a transformation' }).click()
       await page.getByRole('heading', { name: 'Query of notes', exact: true }).waitFor()
+      await page.unrouteAll({ behavior: 'wait' })
       const outline = page.getByRole('region', { name: 'Outline' })
       await outline.getByRole('button', { name: 'Query of notes', exact: true }).waitFor()
       await editor.getByText(`where id > '0'`).waitFor()

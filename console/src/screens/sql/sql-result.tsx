@@ -31,10 +31,9 @@ export interface SqlResult {
 
 interface GridProps {
   readonly result: SqlResult
-  readonly sources: readonly string[]
 }
 
-export function ResultGrid({ result, sources }: GridProps) {
+export function ResultGrid({ result }: GridProps) {
   const { columns, rows, sql, parameters } = result
   const id = useId()
   const [isChart, setChart] = useState(false)
@@ -92,9 +91,7 @@ export function ResultGrid({ result, sources }: GridProps) {
           </ActLink>
         </Drawer>
       ) : null}
-      {kept ? (
-        <SaveQuery kind={kept} sql={sql} parameters={parameters} sources={sources} onClose={() => setKept(undefined)} />
-      ) : null}
+      {kept ? <SaveQuery kind={kept} sql={sql} parameters={parameters} onClose={() => setKept(undefined)} /> : null}
       {isChart ? (
         <div className="inset stack-3">
           {settings.type !== 'figure' && numericColumns(result).length === 0 ? (

@@ -4,8 +4,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { SqlQueryBody } from '../../../../client/src/operations.ts'
+import { idsNamed } from '../../editor/sql-completion.ts'
 import { withLiterals } from '../../editor/sql-parameters.ts'
 import { finishStorageJob } from '../../facts/storage-job.ts'
+import { MAX_NAMED, useTablesNamed } from '../../facts/storage-names.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { DialogEnd } from '../../parts/dialog-end.tsx'
 import { Dialog } from '../../parts/drawer.tsx'
@@ -22,8 +24,6 @@ interface SaveProps {
   readonly kind: Keep
   readonly sql: string
   readonly parameters: SqlQueryBody['parameters'] | undefined
-  /** Tables that the query names. */
-  readonly sources: readonly string[]
   readonly onClose: () => void
 }
 
@@ -42,6 +42,14 @@ async function makeTable(tableId: string, sql: string, parameters: SaveProps['pa
   )
   const { file } = results as { readonly file: { readonly id: number } } // as an export answers
   await finishStorageJob(await api.call('tables.createAsync', { path: { bucketId }, body: { name, dataFileId: file.id } }))
+}
+
+/** The tables of the project that a query names in full. Loaded for the text as it is now, since the screen may still be loading. */
+async function sourcesOf(sql: string): Promise<readonly string[]> {
+  const tableId = idsNamed(sql).slice(0, MAX_NAMED)
+  if (tableId.length === 0) return []
+  const found = await api.call('tables.browse', { query: { tableId, limit: MAX_NAMED } })
+  return found.flatMap(({ table }) => (table && sql.includes(quoted(table.id)) ? table.id : []))
 }
 
 /** The queries read their tables by their names in the run; the mapping brings them there. The last one becomes the table. */
@@ -70,7 +78,6 @@ interface WholeQuery {
   readonly name: string | undefined
   /** With the values of their parameters. */
   readonly statements: readonly string[]
-  readonly sources: readonly string[]
 }
 
 /** All statements of a query as a transformation, opened at once: its names can be changed there, and making it can be undone. */
@@ -78,7 +85,8 @@ export function useMakeTransformation() {
   const queries = useQueryClient()
   const navigate = useNavigate()
   return useMutation({
-    mutationFn: async ({ name, statements, sources }: WholeQuery) => {
+    mutationFn: async ({ name, statements }: WholeQuery) => {
+      const sources = await sourcesOf(statements.join(';\n'))
       const [first] = sources
       const called = name ?? (first === undefined ? 'Query' : `Query of ${tableNameOf(first)}`)
       const tableId = `out.c-main.${
@@ -104,11 +112,12 @@ export function useMakeTransformation() {
   })
 }
 
-export function SaveQuery({ kind, sql, parameters, sources, onClose }: SaveProps) {
+export function SaveQuery({ kind, sql, parameters, onClose }: SaveProps) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [tableId, setTableId] = useState('out.c-main.result')
   const [name, setName] = useState('Result of a query')
+  const sources = useTablesNamed(idsNamed(sql))?.map(({ id }) => id)
   const save = useMutation({
     mutationFn: async () => {
       if (kind === 'table') {
@@ -117,7 +126,7 @@ export function SaveQuery({ kind, sql, parameters, sources, onClose }: SaveProps
       }
       const made = await api.call('configurations.create', {
         path: { componentId: TRANSFORMATION },
-        body: transformationOf(name, tableId, [withLiterals(sql, parameters)], sources),
+        body: transformationOf(name, tableId, [withLiterals(sql, parameters)], await sourcesOf(sql)),
       })
       return made.id
     },
@@ -140,9 +149,9 @@ export function SaveQuery({ kind, sql, parameters, sources, onClose }: SaveProps
             <Label htmlFor="save-name">Name</Label>
             <input className="input" id="save-name" required value={name} onChange={(event) => setName(event.target.value)} />
             <span className="hint">
-              {sources.length === 0
+              {sources?.length === 0
                 ? 'It reads no table.'
-                : `It reads ${sources.join(', ')} and creates the table with every run.`}
+                : sources && `It reads ${sources.join(', ')} and creates the table with every run.`}
             </span>
           </div>
         ) : null}

@@ -5,13 +5,12 @@ import { getRouteApi } from '@tanstack/react-router'
 import { Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { ApiError } from '../../../../client/src/client.ts'
 import { LazySqlEditor } from '../../editor/lazy.ts'
-import { idsNamed, type SqlTable } from '../../editor/sql-completion.ts'
+import type { SqlTable } from '../../editor/sql-completion.ts'
 import type { Insertion, Selection } from '../../editor/sql-editor.tsx'
 import { formattedSql } from '../../editor/sql-format.ts'
 import { fullNamesOf, unknownTable, withFullName } from '../../editor/sql-full-names.ts'
 import { type ParameterType, withLiterals } from '../../editor/sql-parameters.ts'
 import { placeOfError, type Statement, statementsOf } from '../../editor/sql-statements.ts'
-import { useTablesNamed } from '../../facts/storage-names.ts'
 import { bucketOf, tableNameOf } from '../../facts/table-id.ts'
 import { count, duration } from '../../format.ts'
 import { useSeconds } from '../../live.ts'
@@ -104,8 +103,6 @@ export function SqlScreen() {
     [error, run.variables, sql],
   )
   const search = useTableSearch()
-  const named = useTablesNamed(useMemo(() => idsNamed([sql, ...results.map((one) => one.sql)].join(';')), [sql, results]))
-  const sourcesOf = (text: string) => (named ?? []).map(({ id }) => id).filter((id) => text.includes(quoted(id)))
   const make = useMakeTransformation()
   const part = partOf(sql, selection)
   const startWith = (text: string, selected: Selection | undefined) =>
@@ -163,7 +160,6 @@ export function SqlScreen() {
                     make.mutate({
                       name: tabs.saved?.name,
                       statements: statementsOf(sql).map((one) => withLiterals(one.sql, parameters.sent(one.sql))),
-                      sources: sourcesOf(sql),
                     })
                   }
                 >
@@ -196,7 +192,7 @@ export function SqlScreen() {
           ) : null}
           {results.map((result, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: results have no other name
-            <ResultGrid key={index} result={result} sources={sourcesOf(result.sql)} />
+            <ResultGrid key={index} result={result} />
           ))}
         </div>
         <SqlLibrary

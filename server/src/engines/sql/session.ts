@@ -471,7 +471,12 @@ export async function openSession(
   const isSmall = (): boolean => rssMb !== undefined && rssMb < RETIRE_SHARE * limits.memoryMb
 
   if (database !== undefined) await bindViews()
-  const checkpoint = async (): Promise<void> => void (await settled(worker.ask({ type: 'checkpoint' })))
+  async function checkpoint(): Promise<void> {
+    if (!isOpen) throw new PlatformError('sql.sessionClosed')
+    if (isRunning) throw new PlatformError('sql.sessionInUse')
+    isRunning = true
+    await settled(worker.ask({ type: 'checkpoint' })).finally(free)
+  }
   return { query, copy, execute, describe, names, csvFile, checkpoint, close, [Symbol.asyncDispose]: close }
 }
 

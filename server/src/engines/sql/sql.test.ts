@@ -7,6 +7,7 @@ import { HOSTILE_SQL } from './hostile-sql.fixture.ts'
 import { rowsOf, startSql, type TestSql, textOf } from './sql.fixture.ts'
 import type { SqlSession } from './sql-engine.ts'
 import { TABLE_FUNCTIONS } from './statements.ts'
+import { WorkerProcess } from './worker-process.ts'
 
 let sql: TestSql
 before(async () => {
@@ -552,4 +553,24 @@ test('text for PostgreSQL is the same for few rows, which the worker writes itse
   await assert.rejects(text(`SELECT 1.5::DECIMAL(3,1), nothing LIMIT 1`), (error: PlatformError) => error.params?.position === 26)
   await assert.rejects(text(`SELECT 1.5::DECIMAL(3,1), error('not yet') FROM range(2) LIMIT 1`), /not yet/)
   assert.equal(await text('SELECT 2'), '2\n', 'the session goes on after a mistake')
+})
+
+test('a process takes one request at a time: a second one is refused and does not get the answer of the first', async (t) => {
+  const worker = await WorkerProcess.start(join(sql.root, 'one-request'), 512)
+  t.after(() => worker.kill())
+  const limits = { memoryMb: 512, diskMb: 64, timeoutMs: 10_000, threads: 1 }
+  const places = { filesDir: worker.dir, spillDir: join(worker.dir, 'spill'), fifo: worker.fifo }
+  const first = worker.ask({ type: 'open', mode: 'read', limits, ...places, database: undefined, schema: undefined })
+  await assert.rejects(worker.ask({ type: 'close' }), /got "close" before it had answered "open"/)
+  assert.equal((await first).type, 'done')
+  assert.equal((await worker.ask({ type: 'reopen' })).type, 'done')
+})
+
+test('a session that writes its log into its file runs no statement meanwhile', async () => {
+  await using session = await sql.open({ mode: 'write', database: join(sql.root, 'log.duckdb') })
+  await session.execute('CREATE TABLE t AS SELECT 1 AS a')
+  const writing = session.checkpoint()
+  assert.equal((await failure(session.execute('SELECT 1'))).code, 'sql.sessionInUse')
+  await writing
+  assert.deepEqual(await rowsOf(session, 'SELECT a FROM t'), [[1]])
 })

@@ -32,6 +32,8 @@ export class WorkerProcess {
   #hasLoaded = false
   readonly #failures = new Set<() => void>()
   #listener: (message: FromWorker) => void = () => {}
+  /** The request that has no answer yet. Answers do not name their request, so that there is one at a time. */
+  #asked: ToWorker['type'] | undefined
 
   static async start(dir: string, memoryMb: number): Promise<WorkerProcess> {
     await mkdir(dir, { recursive: true })
@@ -90,18 +92,28 @@ export class WorkerProcess {
     this.#child.send(message, () => {}) // a closed channel is followed by the exit
   }
 
-  /** Sends a message and passes every response to `onMessage` until `done` or `failed`, which it resolves with. */
+  /**
+   * Sends a message and passes every response to `onMessage` until `done` or `failed`, which it resolves with. A second request before
+   * that is a mistake of the caller and is refused: it would take the answers of the first.
+   */
   async ask(
     message: ToWorker,
     onMessage: (message: FromWorker) => void = () => {},
   ): Promise<Extract<FromWorker, { type: 'done' | 'failed' }>> {
-    return this.#whileAlive((resolve) => {
-      this.#listener = (answer) => {
-        if (answer.type === 'done' || answer.type === 'failed') resolve(answer)
-        else onMessage(answer)
-      }
-      this.send(message)
-    })
+    if (this.#asked !== undefined)
+      throw new Error(`The process of a SQL session got "${message.type}" before it had answered "${this.#asked}".`)
+    this.#asked = message.type
+    try {
+      return await this.#whileAlive((resolve) => {
+        this.#listener = (answer) => {
+          if (answer.type === 'done' || answer.type === 'failed') resolve(answer)
+          else onMessage(answer)
+        }
+        this.send(message)
+      })
+    } finally {
+      this.#asked = undefined
+    }
   }
 
   /** The bytes that were written to the FIFO before `marker`, each piece valid until the next is requested. */

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SqlSession } from '../../../engines/sql/sql-engine.ts'
-import { createWorkspaceRunner } from './port-runners.ts'
+import { type BoundedSession, createWorkspaceRunner } from './port-runners.ts'
 
 test('a transaction holds the workspace from its first statement on, and an idle one is reported while a running one is not', async () => {
   const said: string[] = []
   const session = { execute: async (sql: string) => said.push(sql) } as unknown as SqlSession
+  const open: BoundedSession = { session, stop: new AbortController().signal, explain: (error) => error }
   const idle = Promise.withResolvers<void>()
   const runner = createWorkspaceRunner({
     use: async (work) => {
       said.push('open')
-      await work(session)
+      await work(open)
       said.push('closed')
     },
     endOfConnection: new AbortController().signal,

@@ -6,8 +6,15 @@ import type { SessionOwner, SqlEngine, SqlSession, SqlTable } from '../../../eng
 /** A session for one statement; `release` it when its result was read. */
 export interface Taken {
   readonly session: SqlSession
+  /** Aborted when what it writes has become too large. */
+  readonly stop?: AbortSignal
+  /** The reason behind a statement that was stopped. */
+  explain?(error: unknown): unknown
   release(): Promise<void>
 }
+
+/** A session with the bounds of its workspace. */
+export type BoundedSession = Required<Omit<Taken, 'release'>>
 
 export interface Runner {
   readonly isReadOnly: boolean
@@ -70,7 +77,7 @@ export function createReadRunner({ engine, reader, owner, findTable, onClosed }:
 }
 
 /** Runs `work` in a session of the workspace, exclusively. */
-export type UseWorkspace = (work: (session: SqlSession) => Promise<void>, signal: AbortSignal) => Promise<void>
+export type UseWorkspace = (work: (open: BoundedSession) => Promise<void>, signal: AbortSignal) => Promise<void>
 
 export interface WorkspaceRunnerDeps {
   readonly use: UseWorkspace
@@ -92,16 +99,16 @@ export function createWorkspaceRunner({ use, endOfConnection, onIdle, idleMs }: 
   }
 
   async function hold(signal: AbortSignal): Promise<Taken> {
-    const opened = Promise.withResolvers<SqlSession>()
+    const opened = Promise.withResolvers<BoundedSession>()
     const done = Promise.withResolvers<void>()
-    const used = use((session) => {
-      opened.resolve(session)
+    const used = use((open) => {
+      opened.resolve(open)
       return done.promise
     }, signal)
     used.catch(opened.reject)
-    const session = await opened.promise
+    const { session, stop, explain } = await opened.promise
     return {
-      session,
+      ...{ session, stop, explain },
       release: () => {
         done.resolve()
         return used
@@ -140,7 +147,7 @@ export function createWorkspaceRunner({ use, endOfConnection, onIdle, idleMs }: 
       if (!held) return hold(signal)
       clearTimeout(idle)
       return {
-        session: held.session,
+        ...held,
         release: async () => {
           clearTimeout(idle)
           if (held) waitForNext()

@@ -320,11 +320,11 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       waitForClient()
       return copyInResult(options, columns, {
         write: async (chunk) => {
-          await copy.write(chunk)
+          await explaining(taken, () => copy.write(chunk))
           waitForClient()
         },
         end: async () => {
-          const rows = await copy.end()
+          const rows = await explaining(taken, () => copy.end())
           if (!isAlone) await savepoints.changed(undefined, 'rows were copied into a table before it')
           await end('commit')
           return `COPY ${rows}`
@@ -719,7 +719,8 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       return closing
     }
     async function* lines(): AsyncGenerator<Buffer, void> {
-      for (let piece = await pieces.next(); !piece.done; piece = await pieces.next()) yield piece.value
+      const next = () => explaining(taken, () => pieces.next())
+      for (let piece = await next(); !piece.done; piece = await next()) yield piece.value
       const { changedRows: changed, createdRows = null } = await end
       changedRows = changed ?? createdRows
       if (status === 'T' && (await mayChange(statement))) await savepoints.changed(sql)
@@ -941,11 +942,15 @@ const DEFINING = new Set(['create', 'drop', 'alter', 'truncate', 'analyze'])
 
 const temporaryName = (name: string): string => `${TEMPORARY_SCHEMA}.${doubleQuoted(name)}`
 
-/** Also when the files of temporary tables have become too large. */
-const signalOf = (taken: Taken | TakenTemporary, signal: AbortSignal): AbortSignal =>
-  'stop' in taken ? AbortSignal.any([signal, taken.stop]) : signal
+/** Also when the workspace, or the files of temporary tables, have become too large. */
+const signalOf = ({ stop }: Taken, signal: AbortSignal): AbortSignal => (stop ? AbortSignal.any([signal, stop]) : signal)
 
-const explained = (taken: Taken | TakenTemporary, error: unknown): unknown => ('explain' in taken ? taken.explain(error) : error)
+const explained = ({ explain }: Taken, error: unknown): unknown => (explain ? explain(error) : error)
+
+const explaining = <T>(taken: Taken, work: () => Promise<T>): Promise<T> =>
+  work().catch((error: unknown) => {
+    throw explained(taken, error)
+  })
 
 /** The name in `ROLLBACK [WORK | TRANSACTION] TO [SAVEPOINT] name` and `RELEASE [SAVEPOINT] name`; undefined without that word. */
 function savepointOf(statement: Statement, word: 'to' | 'release'): string | undefined {

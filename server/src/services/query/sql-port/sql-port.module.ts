@@ -48,8 +48,7 @@ export function createSqlPortModule({ core, tokens, branches, tables, sql, works
     mayUse: workspaces.mayUse,
     findTable: tables.sqlTables.find,
     listTables: tables.sqlTables.list,
-    useWorkspace: (scope, workspace, work, signal) =>
-      workspaces.sessions.use(scope, workspace, ({ session }) => work(session), { signal }),
+    useWorkspace: (scope, workspace, work, signal) => workspaces.sessions.use(scope, workspace, work, { signal }),
     describeUser: async (workspace) => ({
       ...(workspace ? await workspaces.describeLogin(workspace) : LOGIN_BY_TOKEN),
       timeoutSeconds: workspace?.statementTimeoutSeconds ?? sql.timeoutMs / 1000,

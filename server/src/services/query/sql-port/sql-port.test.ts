@@ -546,7 +546,11 @@ test('a deleted token ends its connections', async (t) => {
   const { token, id } = made.json<{ token: string; id: string }>()
   const [idle, busy] = [await connect(t, { password: token }), await connect(t, { password: token })]
   const ended = new Promise<{ code: string }>((resolve) => idle.once('error', resolve as never))
-  const running = failure(busy.query('SELECT count(*) FROM range(10000000000) a(i) WHERE i % 7 = 1'))
+  const query = new pg.Query('SELECT i FROM range(100000000000) r(i) WHERE i < 100000 OR i = 99999999999')
+  const running = new Promise<{ code: string }>((resolve) => query.once('error', resolve as never))
+  const begun = new Promise<unknown>((resolve) => query.once('row', resolve))
+  busy.query(query)
+  await begun
   await stack.request('DELETE', `/v2/storage/tokens/${id}`)
   assert.equal((await ended).code, '57P01')
   assert.equal((await running).code, '57014')

@@ -4,12 +4,12 @@ import { randomBytes } from 'node:crypto'
 import { type CatalogTable, createCatalogs } from '../../../engines/pg-wire/catalogs.ts'
 import { createWireListener, type WireListenerDeps } from '../../../engines/pg-wire/listener.ts'
 import { type Startup, WireError, type WireSession } from '../../../engines/pg-wire/wire-session.ts'
-import type { SqlEngine, SqlSession, SqlTable } from '../../../engines/sql/sql-engine.ts'
+import type { SqlEngine, SqlTable } from '../../../engines/sql/sql-engine.ts'
 import { readerOf, type Scope } from '../../../model/scope.ts'
 import type { PortUser } from './port-account.ts'
 import { wireErrorOf } from './port-errors.ts'
 import { createPortLogin, type PortLogin, type PortLoginDeps, type PortWorkspace } from './port-login.ts'
-import { createReadRunner, createWorkspaceRunner, type Taken } from './port-runners.ts'
+import { type BoundedSession, createReadRunner, createWorkspaceRunner, type Taken } from './port-runners.ts'
 import { createPortSession } from './port-session.ts'
 import { createPortSettings } from './port-settings.ts'
 import { pgType } from './port-types.ts'
@@ -30,7 +30,7 @@ export interface SqlPortDeps<W extends PortWorkspace> extends PortLoginDeps<W> {
   readonly useWorkspace: (
     scope: Scope,
     workspace: W,
-    work: (session: SqlSession) => Promise<void>,
+    work: (open: BoundedSession) => Promise<void>,
     signal: AbortSignal,
   ) => Promise<void>
   /** Without a workspace the password is a token. */
@@ -102,7 +102,7 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
 
   function runnerOf({ scope, workspace }: PortLogin<W>, endOfConnection: AbortSignal, onIdle: () => void) {
     if (workspace) {
-      const use = (work: (session: SqlSession) => Promise<void>, signal: AbortSignal) =>
+      const use = (work: (open: BoundedSession) => Promise<void>, signal: AbortSignal) =>
         deps.useWorkspace(scope, workspace, work, signal)
       return {
         runner: createWorkspaceRunner({ use, endOfConnection, onIdle, idleMs: IDLE_TRANSACTION_MS }),

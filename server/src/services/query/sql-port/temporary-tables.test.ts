@@ -17,7 +17,7 @@ let reading: string
 let stop: (() => Promise<void>) | undefined
 before(async () => {
   const lasting = { after: (work: () => Promise<void>) => (stop = work) } as never
-  stack = await startTestStack(lasting, { sql: { memoryMb: 512, diskMb: 64, sessions: 3, temporaryMb: 32 } })
+  stack = await startTestStack(lasting, { sql: { memoryMb: 512, diskMb: 64, sessions: 3, temporaryMb: 32, workspaceMb: 16 } })
   port = await stack.platform.sqlPort.listen(0, '127.0.0.1')
   const client = tableClient(stack)
   await client.bucket('main')
@@ -334,4 +334,31 @@ test('15: temporary tables are bounded in number and size, for a connection and 
   assert.equal((await failure(db.query('CREATE TEMP TABLE more AS SELECT 1 AS n'))).code, '54000')
   await db.query('DROP VIEW v1')
   await db.query('CREATE TEMP TABLE more AS SELECT 1 AS n')
+})
+
+test('a statement that lets a workspace grow beyond its quota is stopped, by itself, in a transaction and by COPY', async (t) => {
+  const made = await stack.request('POST', '/v2/storage/workspaces', { json: {} })
+  const { user, password } = made.json<{ connection: { user: string; password: string } }>().connection
+  const db = await connect(t, { user, password })
+  const large = 'SELECT n, hash(n) AS a, hash(n + 1) AS b, hash(n + 2) AS c FROM range(20000000) r(n)'
+  const isFull = ({ code, message }: { code: string; message: string }) => {
+    assert.equal(code, '53100', message)
+    assert.match(message, /would exceed its limit of 16 MB/)
+    return true
+  }
+  await assert.rejects(db.query(`CREATE TABLE large AS ${large}`), isFull)
+  assert.deepEqual(await rowsOf(db, 'SELECT 1'), [[1]])
+  await db.query('BEGIN')
+  await db.query('CREATE TABLE kept (n BIGINT, a UBIGINT, b UBIGINT, c UBIGINT)')
+  await db.query('INSERT INTO kept VALUES (1, 2, 3, 4)') // the statement that the transaction began with is over
+  await assert.rejects(db.query(`INSERT INTO kept ${large}`), isFull)
+  await db.query('ROLLBACK')
+  await db.query('CREATE TABLE kept (n BIGINT, a UBIGINT, b UBIGINT, c UBIGINT)')
+  await assert.rejects(db.query(`INSERT INTO kept ${large} RETURNING n`), isFull)
+  const rows = function* () {
+    for (let i = 0; i < 400; i++)
+      yield Array.from({ length: 10_000 }, (_, n) => `${i * 10_000 + n},${n * 7919},${i},${n ^ i}\n`).join('')
+  }
+  await assert.rejects(pipeline(rows, db.query(copyFrom('COPY kept FROM STDIN (FORMAT csv)'))), isFull)
+  assert.deepEqual(await rowsOf(db, 'SELECT count(*) FROM kept'), [['0']])
 })

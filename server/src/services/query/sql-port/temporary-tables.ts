@@ -87,8 +87,6 @@ const NOTHING: State = { id: undefined, tables: new Map(), viewed: {}, onCommit:
 export interface TakenTemporary extends Taken {
   /** Aborted when the files have become too large. */
   readonly stop: AbortSignal
-  /** The reason behind a statement that was stopped. */
-  explain(error: unknown): unknown
   /** After a statement that was run. */
   changed(change: TemporaryChange, shortNames: Readonly<Record<string, TableName>>): Promise<void>
 }

@@ -21,7 +21,7 @@ let workspaceId: number
 let stop: (() => Promise<void>) | undefined
 before(async () => {
   const lasting = { after: (work: () => Promise<void>) => (stop = work) } as never
-  stack = await startTestStack(lasting, { sql: { memoryMb: 512 } })
+  stack = await startTestStack(lasting, { sql: { memoryMb: 512, workspaceMb: 16 } })
   const client = tableClient(stack)
   await client.bucket('main')
   await client.create('in.c-main', 'orders', 'id,city\n1,Praha\n2,Brno\n')
@@ -127,4 +127,10 @@ test('what is not there is not found, and others see nothing', async () => {
   })
   assert.equal(nowhere.status, 404)
   assert.match(nowhere.text, /Workspace \\"99999\\" not found\./)
+})
+
+test('a statement that lets the workspace grow beyond its quota fails with that reason', async () => {
+  const job = await ended(await submit(['CREATE TABLE big AS SELECT hash(i) AS a, hash(i + 1) AS b FROM range(20000000) t(i)']))
+  assert.equal(job.status, 'failed')
+  assert.match(job.statements[0]?.error ?? '', /would exceed its limit of 16 MB/)
 })

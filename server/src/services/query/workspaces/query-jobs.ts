@@ -99,7 +99,7 @@ export function createQueryJobs({ workspaces, sessions, results, jobs }: QueryJo
   }
 
   async function runAll(
-    { session, signal }: WorkspaceSession,
+    { session, signal, explain }: WorkspaceSession,
     jobId: number,
     statements: readonly string[],
     isTransactional: boolean,
@@ -108,7 +108,7 @@ export function createQueryJobs({ workspaces, sessions, results, jobs }: QueryJo
     if (isTransactional) await session.execute('BEGIN')
     for (const [i, query] of statements.entries()) {
       const id = idOf(jobId, i)
-      const result = await runOne({ session, signal }, id, query).catch((error: unknown) => failed(id, query, error))
+      const result = await runOne({ session, signal }, id, query).catch((error: unknown) => failed(id, query, explain(error)))
       done.push(result)
       if (result.status === 'completed') continue
       if (isTransactional) await session.execute('ROLLBACK').catch(() => {}) // a session that died has rolled back
@@ -118,7 +118,11 @@ export function createQueryJobs({ workspaces, sessions, results, jobs }: QueryJo
     return outcomeOf(statements, done, 'completed', jobId)
   }
 
-  async function runOne({ session, signal }: WorkspaceSession, id: string, query: string): Promise<StatementResult> {
+  async function runOne(
+    { session, signal }: Pick<WorkspaceSession, 'session' | 'signal'>,
+    id: string,
+    query: string,
+  ): Promise<StatementResult> {
     const { columns, bytes, end } = await session.copy(query, 'json', { signal, limit: MAX_ROWS })
     await results.save(id, bytes)
     const { rows, changedRows } = await end

@@ -35,6 +35,10 @@ export interface WorkspaceSession {
   readonly session: SqlSession
   /** Aborted when the quota is used up, or with the given signal. */
   readonly signal: AbortSignal
+  /** Aborted when the quota is used up: for work that outlives the given signal, as the statements of a transaction. */
+  readonly stop: AbortSignal
+  /** The reason behind a statement that was stopped. */
+  readonly explain: (error: unknown) => unknown
 }
 
 export function createWorkspaceSessions(deps: WorkspaceSessionsDeps) {
@@ -89,10 +93,12 @@ export function createWorkspaceSessions(deps: WorkspaceSessionsDeps) {
       onClosed: (ms) => deps.onSession(scope.actor.projectId, ms),
     })
     const watch = setInterval(() => void files.sizeMb(workspace.id).then((mb) => mb > quotaMb && full.abort()), WATCH_MS)
+    const refused = () => new PlatformError('workspace.full', { id: workspace.id, limit: quotaMb })
+    const explain = (error: unknown) => (full.signal.aborted && isCancelled(error) ? refused() : error)
     try {
-      return await work({ session, signal: either })
+      return await work({ session, signal: either, stop: full.signal, explain })
     } catch (error) {
-      throw full.signal.aborted ? new PlatformError('workspace.full', { id: workspace.id, limit: quotaMb }) : error
+      throw full.signal.aborted ? refused() : error
     } finally {
       clearInterval(watch)
       await session.close()
@@ -108,3 +114,5 @@ export function createWorkspaceSessions(deps: WorkspaceSessionsDeps) {
     },
   }
 }
+
+const isCancelled = (error: unknown): boolean => error instanceof PlatformError && error.code === 'sql.cancelled'

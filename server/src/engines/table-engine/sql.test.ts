@@ -105,3 +105,30 @@ test('the zone that a row names does not move other rows', async () => {
     '2024-01-15 10:00:00',
   ])
 })
+
+test('a time with the name of a zone is no value in the first and the last year; without one it is', async () => {
+  const texts = [
+    '294247-01-10 04:00:54 America/New_York',
+    ' 294247-01-10 04:00:54.7 america/los_angeles',
+    '290309-12-22 (BC) 00:00:00 Asia/Tokyo',
+    '294248-01-01 00:00:00 America/New_York',
+    '294246-12-31 23:00:00 America/New_York',
+    '294247-01-10 04:00:54',
+    '294247-01-10T04:00:54Z',
+    '294247-01-10 04:00:54+00',
+    '2024-01-15 10:00:00 America/New_York',
+  ]
+  const rows = await db.rows(
+    `SELECT (${tryConvert({ type: 'TIMESTAMP' }, 'text')})::VARCHAR FROM (VALUES ${texts.map((text) => `('${text}')`).join(', ')}) AS t(text)`,
+  )
+  assert.deepEqual(rows.flat(), [
+    ...[null, null, null, null],
+    ...[
+      '294247-01-01 04:00:00',
+      '294247-01-10 04:00:54',
+      '294247-01-10 04:00:54',
+      '294247-01-10 04:00:54',
+      '2024-01-15 15:00:00',
+    ],
+  ])
+})

@@ -66,7 +66,7 @@ export function tryConvert(column: Pick<Column, 'type' | 'length'>, text: string
     case 'DATE':
       return `CASE WHEN ${startsWithYear(text)} THEN TRY_CAST(${text} AS DATE) END`
     case 'TIMESTAMP':
-      return `CASE WHEN ${startsWithYear(text)} THEN coalesce(${withoutOffset(text)}, ${withOffset(text)}) END`
+      return `CASE WHEN ${startsWithYear(text)} THEN coalesce(${withoutOffset(text)}, CASE WHEN NOT ${nearLimitInZone(text)} THEN ${withOffset(text)} END) END`
     case 'NUMERIC':
       return decimal(column, text)
     default:
@@ -100,6 +100,13 @@ const ONLY_DATE_DASHES = '[^+-]*-[^+-]*-[^+-]*'
 /** Read with its offset, kept in UTC. */
 const withOffset = (text: string): string =>
   `CAST(coalesce(TRY_CAST(${text} AS TIMESTAMPTZ), TRY_CAST(${withColonInOffset(text)} AS TIMESTAMPTZ)) AS TIMESTAMP)`
+
+/**
+ * A time with the name of a zone in the first or last year that a timestamp can have. In its last hours, which differ by zone, DuckDB
+ * fails instead of giving null, and the load of all rows with it.
+ */
+const nearLimitInZone = (text: string): string =>
+  `((contains(${text}, '294247-') OR contains(${text}, '290309-')) AND regexp_matches(${text}, '^\\s*(294247|290309)-.*[A-Za-z]{2}'))`
 
 const FAST_PRECISION = 18
 

@@ -16,3 +16,13 @@ test('an event has the params of its definition, in that order, and its sentence
   const exported = eventOf('storage.tableExported', { columns: [], limit: null, gzip: false, fileId: 3 })
   assert.deepEqual(exported.params, { columns: [], limit: null, gzip: false, fileId: 3 })
 })
+
+test('events count with the noun of one or of many', () => {
+  const messageOf = (deletedRows: number) =>
+    eventOf('storage.tableRowsDeleted', { deletedRows }, { objectId: 'in.c-main.orders' }).message
+  assert.deepEqual([0, 1, 2].map(messageOf), [
+    'Deleted 0 rows of table in.c-main.orders',
+    'Deleted 1 row of table in.c-main.orders',
+    'Deleted 2 rows of table in.c-main.orders',
+  ])
+})

@@ -12,7 +12,7 @@ export function eventsDocument(): string {
   return `# Events
 
 Look up every event that the stack records: its name, its type, the type of its object (\`objectType\`; \`objectId\` and \`objectName\` identify the object), its \`message\` and its \`params\` in their order.
-Words in braces are filled in: params, fields of params (\`{configuration.component}\`), or the event's \`objectId\`, \`objectName\`, \`component\`, \`configurationId\`. A param with a question mark is optional.
+Words in braces are filled in: params, fields of params (\`{configuration.component}\`), or the event's \`objectId\`, \`objectName\`, \`component\`, \`configurationId\`. A number is written with its noun (\`{deletedRows row}\` is "1 row" or "2 rows"). A param with a question mark is optional.
 
 An event belongs to the branch in which the request was made (\`idBranch\`). Components and scripts report events of their own with \`POST /v2/storage/events\`; they are named \`ext.<component>.<configuration>\`.
 

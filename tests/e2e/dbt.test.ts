@@ -174,7 +174,7 @@ test('a failed model leaves the tables as they were; its run again builds what f
   assert.equal(failed.status, 'error')
   assert.match(
     failed.result.message,
-    /^1 of 4 nodes failed, and 1 were skipped\. model\.shop\.customers: Database Error in model customers .*nowhere/,
+    /^1 of 4 nodes failed, and 1 was skipped\. model\.shop\.customers: Database Error in model customers .*nowhere/,
   )
   assert.deepEqual(
     failed.result.dbt?.nodes.map(({ name, status }) => [name, status]),

@@ -112,7 +112,7 @@ for (const kind of ['server', 'chdb'] as const) {
       `insert into orders values (3, 'c', '2026-01-02 00:00:00')`,
       `insert into kinds (id, words) values (5, 'new')`,
     )
-    assert.match((await run({ ...kinds, mode: 'verify' })).result.message, /1 rows are missing/)
+    assert.match((await run({ ...kinds, mode: 'verify' })).result.message, /1 row missing/)
     assert.equal((await run({ ...kinds, mode: 'repair' })).status, 'success')
     assert.equal((await run({ ...kinds, mode: 'verify' })).status, 'success')
     assert.equal((await run()).status, 'success')
@@ -221,9 +221,9 @@ for (const kind of ['server', 'chdb'] as const) {
     await fill(['3', 'c', '-3.00', 'false', null])
     assert.equal(
       await deliver({ mode: 'delete', columns: [{ source: 'id' }] }),
-      'of 1 rows 0 inserted, 0 updated, 1 deleted, 0 rejected',
+      'of 1 row 0 inserted, 0 updated, 1 deleted, 0 rejected',
     )
-    assert.equal(await deliver({ mode: 'full' }), 'of 1 rows 1 inserted, 0 updated, 2 deleted, 0 rejected')
+    assert.equal(await deliver({ mode: 'full' }), 'of 1 row 1 inserted, 0 updated, 2 deleted, 0 rejected')
     assert.equal((await items()).length, 1)
     // What the server would change in silence is refused, and nothing is left behind.
     await database.run('create table narrow (id Int8, name FixedString(3), list Array(String)) engine = MergeTree order by id')

@@ -77,7 +77,7 @@ test('tables of MariaDB arrive exactly, whole and by increments', async (t) => {
   await database.run(
     "update kinds set words = concat(words, ' ') where id > 100; delete from kinds where id = 2; insert into kinds (id) values (5)",
   )
-  assert.match((await verify(kinds)).result.message, /1 rows are missing, 1 have other values, 1 do not exist in the source/)
+  assert.match((await verify(kinds)).result.message, /1 row missing, 1 with other values, 1 not in the source/)
   assert.equal((await verify({ ...kinds, mode: 'repair' })).status, 'success')
   assert.equal((await verify(kinds)).status, 'success')
   const wrong = {
@@ -136,7 +136,7 @@ test('tables are delivered to MariaDB: made, changed by key, replaced, with reje
   assert.equal(await deliver({}, { changes: true }), 'of 2 rows 0 inserted, 0 updated, 0 deleted, 0 rejected')
   assert.equal(
     await deliver({ mode: 'delete' }, { where_column: 'id', where_values: ['3'] }),
-    'of 1 rows 0 inserted, 0 updated, 1 deleted, 0 rejected',
+    'of 1 row 0 inserted, 0 updated, 1 deleted, 0 rejected',
   )
 
   await database.run('alter table items modify name varchar(5)')

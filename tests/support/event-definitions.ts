@@ -31,7 +31,7 @@ export function assertDefined(events: readonly RecordedEvent[]): void {
 const patternOf = (message: string): RegExp =>
   new RegExp(
     `^${message
-      .split(/\{[\w.]+\}/)
+      .split(/\{[\w. ]+\}/)
       .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
       .join('[^]*')}$`,
   )

@@ -39,8 +39,8 @@ test('columns, key, metadata and rows of a table are changed, and the table is f
   assert.match(unclear.err, /--where, .* or use --all/)
   await run(['table', 'delete-rows', 'in.c-main.orders', '--all', '--where', 'id=1'], { code: 1 })
   await run(['table', 'delete-rows', 'in.c-main.orders', '--where', 'status=new', '--dry-run'])
-  assert.match((await run(['table', 'delete-rows', 'in.c-main.orders', '--where', 'status=new'])).out, /^2 rows of/)
-  assert.match((await run(['table', 'delete-rows', 'in.c-main.orders', '--all'])).out, /^1 rows of/)
+  assert.match((await run(['table', 'delete-rows', 'in.c-main.orders', '--where', 'status=new'])).out, /^Deleted 2 rows of/)
+  assert.match((await run(['table', 'delete-rows', 'in.c-main.orders', '--all'])).out, /^Deleted 1 row of/)
 
   for (const [kind, id] of [
     ['table', 'in.c-main.orders'],

@@ -2,6 +2,7 @@
 
 import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
+import { counted } from '../../../contract/counted.ts'
 import { type Client, createClient, stackOptions } from '../client.ts'
 import { confirm, withYes } from '../confirm.ts'
 import { print } from '../json-output.ts'
@@ -181,7 +182,7 @@ async function show(client: Client, sourceId: string, command: Command): Promise
       `${source.name} (${source.sourceId})${source.disabled ? ', disabled' : ''}`,
       `url: ${source.http?.url ?? source.otlp?.url}`,
       ...sinks.map(({ table: { tableId }, statistics: { recordsCount, lastError } }) =>
-        [`${tableId}: ${recordsCount} records`, ...(lastError === null ? [] : [lastError])].join(', not loaded: '),
+        [`${tableId}: ${counted(recordsCount, 'record')}`, ...(lastError === null ? [] : [lastError])].join(', not loaded: '),
       ),
     ].join('\n'),
   )

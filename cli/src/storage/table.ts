@@ -5,6 +5,7 @@ import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { type Command, Option } from 'commander'
+import { counted } from '../../../contract/counted.ts'
 import { defined } from '../../../server/src/kit/defined.ts'
 import { type Client, createClient, type StorageJob, stackOptions } from '../client.ts'
 import { confirm, withYes } from '../confirm.ts'
@@ -179,7 +180,7 @@ export function addTableCommands(program: Command): void {
       await confirm(command, `Delete ${options.all ? 'all rows' : 'rows'} of table ${id}`)
       const job = await client.waitForJob(await client.request<StorageJob>('DELETE', `${tablePath(id)}/rows`, { query }))
       const { deletedRows } = job.results as { deletedRows: number } // the results of tableRowsDelete
-      return print(command, job.results, () => `${deletedRows} rows of ${id} are deleted.`)
+      return print(command, job.results, () => `Deleted ${counted(deletedRows, 'row')} of ${id}.`)
     })
 
   withYes(stackOptions(group.command('drop <table>')))

@@ -1,6 +1,7 @@
 // millrace workspace: SQL workspaces of the project.
 
 import type { Command } from 'commander'
+import { counted } from '../../../contract/counted.ts'
 import { createClient, type StorageJob, stackOptions } from '../client.ts'
 import { confirm, withYes } from '../confirm.ts'
 import { print } from '../json-output.ts'
@@ -63,7 +64,7 @@ export function addWorkspaceCommands(program: Command): void {
       const job = await client.call('workspaces.load', { path: { id }, body: { input, preserve } })
       const ended = await client.waitForJob(job as StorageJob, line.say) // the same record
       line.done(ended.status)
-      print(command, { id, tables }, () => `${tables.length} tables are loaded into workspace ${id}.`)
+      print(command, { id, tables }, () => `Loaded ${counted(tables.length, 'table')} into workspace ${id}.`)
     })
 
   stackOptions(workspace.command('reset-password <id>'))

@@ -2,6 +2,7 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { counted, wasOrWere } from '../../../contract/counted.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import type { Log } from '../../http-extractor/src/log.ts'
 import { addDeletedRows, DELETED_FLAG, DELETED_MARK } from './compare/deletes.ts'
@@ -62,7 +63,9 @@ export async function extract({ database, row, dataDir, log, before, openTable, 
     progress.plan = { shape, increment, key, parts: await planParts(database, row.source, key, row.partRows) }
     if (progress.plan.parts.length > 1) log.info(`The table is read in ${progress.plan.parts.length} parts of its key.`)
   } else if (progress.done > 0 && progress.done < progress.plan.parts.length)
-    log.warning(`${progress.done} parts were read before the connection was lost; the others show a later state of the source.`)
+    log.warning(
+      `${counted(progress.done, 'part')} ${wasOrWere(progress.done)} read before the connection was lost; the others show a later state of the source.`,
+    )
   const { increment } = progress.plan
   const tables = join(dataDir, 'out', 'tables')
   mkdirSync(tables, { recursive: true })

@@ -196,7 +196,7 @@ test('every type of a DuckDB file arrives exactly, verified, by increments, and 
   await duckdb(path, "update kinds set words = 'new' where id = 1", 'insert into kinds (id) values (5000)')
   assert.match(
     (await read({ ...kinds, mode: 'verify' })).result.message,
-    /1 rows are missing, 1 have other values, 0 do not exist/,
+    /1 row missing, 1 with other values, 0 not in the source/,
   )
   const increment = await read({
     table: { schema: 'main', tableName: 'few' },

@@ -1,5 +1,6 @@
 // One delivery: the rows of a table of the project into a table of a database, in one transaction.
 
+import { counted } from '../../../contract/counted.ts'
 import { quoted } from '../../connector-kit/src/database/quoting.ts'
 import { batchesOf, type Cells, type InputTable } from '../../connector-kit/src/input-table.ts'
 import { createOutputTable, type OutputTable } from '../../connector-kit/src/output-table.ts'
@@ -335,7 +336,7 @@ async function eachGoodRow(work: Work, rows: number, apply: (range: string) => P
 export function refuseMany({ count, first }: Rejects, rows: number, { maxRejected }: Delivery): void {
   if (count > (rows * maxRejected) / 100)
     throw new UserError(
-      `${count} rows are rejected, which is more than ${maxRejected} % of ${rows}; nothing was written. The first: ${first}`,
+      `${counted(count, 'row')} rejected, which is more than ${maxRejected} % of ${rows}; nothing was written. The first: ${first}`,
     )
 }
 

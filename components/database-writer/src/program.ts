@@ -1,6 +1,7 @@
 // The database writer as a program: a table of the input mapping is delivered to a database.
 
 import { setTimeout as wait } from 'node:timers/promises'
+import { counted } from '../../../contract/counted.ts'
 import { untilJob } from '../../../contract/started-ahead.ts'
 import { openWay } from '../../connector-kit/src/database/connect.ts'
 import { ALL_TYPES, type DatabaseSettings, readDatabase } from '../../connector-kit/src/database/connection.ts'
@@ -108,7 +109,7 @@ await runProgram({
 
 function summary({ rows, inserted, updated, deleted, rejected }: Delivered, words: string): string {
   const of = (count: number, done: string) => `${count} ${words === '' ? '' : `${words} `}${done}`
-  return `of ${rows} rows ${of(inserted, 'inserted')}, ${of(updated, 'updated')}, ${of(deleted, 'deleted')}, ${of(rejected, 'rejected')}`
+  return `of ${counted(rows, 'row')} ${of(inserted, 'inserted')}, ${of(updated, 'updated')}, ${of(deleted, 'deleted')}, ${of(rejected, 'rejected')}`
 }
 
 async function withWriter<T>(

@@ -201,7 +201,7 @@ test('rows that the database refuses become a table, up to a share of them, and 
     stack,
     await stack.configure(COMPONENT, configurationOf(url, { ...parameters, maxRejectedPercent: 1 })),
   )
-  assert.match(strict.result.message, /3 rows are rejected, which is more than 1 % of 200; nothing was written/)
+  assert.match(strict.result.message, /3 rows rejected, which is more than 1 % of 200; nothing was written/)
   const failing = await run(stack, await stack.configure(COMPONENT, configurationOf(url, { mode: 'upsert' })))
   assert.match(failing.result.message, /With "invalidRows": "reject" such rows become a table/)
   assert.deepEqual(await rows('select count(*) from orders'), ['0'])

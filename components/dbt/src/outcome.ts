@@ -1,3 +1,5 @@
+import { counted, wasOrWere } from '../../../contract/counted.ts'
+
 // What the results of a run of dbt mean, as a sentence.
 
 interface Result {
@@ -21,8 +23,8 @@ export function failureIn(runResults: unknown): string | undefined {
     .slice(0, MAX_NAMED)
     .map(({ unique_id, message }) => `${String(unique_id)}: ${oneLine(message).replace(/\.$/, '') || 'it failed'}.`)
   const more = failed.length > MAX_NAMED ? ` And ${failed.length - MAX_NAMED} more.` : ''
-  const left = skipped > 0 ? `, and ${skipped} were skipped` : ''
-  return `${failed.length} of ${results.length} nodes failed${left}. ${named.join(' ')}${more}`
+  const left = skipped > 0 ? `, and ${skipped} ${wasOrWere(skipped)} skipped` : ''
+  return `${failed.length} of ${counted(results.length, 'node')} failed${left}. ${named.join(' ')}${more}`
 }
 
 const oneLine = (message: unknown): string =>

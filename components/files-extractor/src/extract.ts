@@ -4,6 +4,7 @@ import { createWriteStream, mkdirSync, readdirSync, readFileSync, rmSync, statSy
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { counted } from '../../../contract/counted.ts'
 import { globOf } from '../../connector-kit/src/glob.ts'
 import { unzip } from '../../connector-kit/src/zip.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
@@ -93,8 +94,8 @@ export async function extractFiles(
     ...(row.growing && { positions: kept }),
   }
   writeFileSync(join(dataDir, 'out', 'state.json'), JSON.stringify(state))
-  log.info(`Read ${rows} rows of ${wanted.length} of ${files.length} files into ${row.outputTable}.`)
-  if (bad > 0) log.warning(`${bad} rows could not be read; they are in ${row.outputTable}_rejected.`)
+  log.info(`Read ${counted(rows, 'row')} of ${wanted.length} of ${counted(files.length, 'file')} into ${row.outputTable}.`)
+  if (bad > 0) log.warning(`${counted(bad, 'row')} could not be read; see ${row.outputTable}_rejected.`)
 }
 
 /** What is new in a file that grows, and where the next run begins. */

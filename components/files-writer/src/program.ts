@@ -2,6 +2,7 @@
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { counted } from '../../../contract/counted.ts'
 import { untilJob } from '../../../contract/started-ahead.ts'
 import { leaveCounts, leaveDryRun } from '../../connector-kit/src/delivered.ts'
 import { type InputTable, onlyInputTable } from '../../connector-kit/src/input-table.ts'
@@ -133,7 +134,7 @@ async function send(program: Program, planned: Planned): Promise<void> {
   log.info(
     sent.length === 0
       ? `${input.id} has no rows, so no file was written.`
-      : `Wrote ${sent.length === 1 ? sent[0]?.path : `${sent.length} files`}: ${rows} rows, ${bytes} bytes.`,
+      : `Wrote ${sent.length === 1 ? sent[0]?.path : `${sent.length} files`}: ${counted(rows, 'row')}, ${counted(bytes, 'byte')}.`,
   )
 }
 
@@ -181,9 +182,10 @@ await runProgram({
       planned,
       async () => false,
       async (files) => {
-        for (const { path, rows, bytes } of shown(files)) program.log.info(`Would write ${path}: ${rows} rows, ${bytes} bytes.`)
+        for (const { path, rows, bytes } of shown(files))
+          program.log.info(`Would write ${path}: ${counted(rows, 'row')}, ${counted(bytes, 'byte')}.`)
         leaveDryRun(program.dataDir)
-        program.log.info(`Dry run, nothing was written: ${files.length} files.`)
+        program.log.info(`Dry run, nothing was written: ${counted(files.length, 'file')}.`)
       },
     )
   },

@@ -6,6 +6,7 @@ import { basename, join } from 'node:path'
 import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
+import { counted, wasOrWere } from '../../../contract/counted.ts'
 import { globOf } from '../../connector-kit/src/glob.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import { folderNamed, openWithin, plainPath } from './folders.ts'
@@ -57,7 +58,7 @@ export async function readFolder(dataDir: string, given: unknown): Promise<void>
   }
   await table?.end()
   if (parameters.newOnly === true) await writeFile(join(dataDir, 'out', 'state.json'), JSON.stringify({ files: taken }))
-  say(`${count} of ${paths.length} files were read.`)
+  say(`${count} of ${counted(paths.length, 'file')} ${wasOrWere(count)} read.`)
 }
 
 async function remembered(dataDir: string): Promise<Readonly<Record<string, string>>> {

@@ -3,6 +3,7 @@
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { counted } from '../../../contract/counted.ts'
 import { type Checkpoint, type CheckpointOptions, type KeptAnswers, openCheckpoint } from './checkpoint/checkpoint.ts'
 import type { Configuration } from './configuration/configuration.ts'
 import { at, flagAt } from './configuration/read.ts'
@@ -205,7 +206,7 @@ function summarise(finished: readonly CompleteTables[], pages: number, items: nu
   const tables = finished.flatMap((f) => f.tables)
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   log.info(
-    `${pages} pages with ${items} items gave ${tables.length} tables with ${rows} rows in ${(elapsedMs / 1000).toFixed(1)} seconds.`,
+    `${counted(pages, 'page')} with ${counted(items, 'item')} gave ${counted(tables.length, 'table')} with ${counted(rows, 'row')} in ${(elapsedMs / 1000).toFixed(1)} seconds.`,
     {
       tables: Object.fromEntries(tables.map((table) => [table.file, table.rows])),
     },

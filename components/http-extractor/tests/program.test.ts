@@ -65,7 +65,7 @@ test('a good run ends with 0, its tables, its state, and a line that says so', a
   assert.equal(version, 3)
   const lines = stdout.trim().split('\n')
   assert.match(lines.at(-1)!, /^\[\d{4}-.*Z\] INFO: Extractor finished successfully\. \{\}$/)
-  assert.match(stdout, /INFO: 1 pages with 1 items gave 1 tables with 1 rows in/)
+  assert.match(stdout, /INFO: 1 page with 1 item gave 1 table with 1 row in/)
 })
 
 test('what the user can fix ends with 1: an ERROR line, and the bare message on standard error', async (t) => {

@@ -98,7 +98,7 @@ test('a run that continues sees the time at which the first one began', async (t
   isBroken = false
   const resumed = await extract(config, { checkpointDir, state, now: () => 5_000_000 })
   assert.equal(resumed.error, undefined)
-  assert.match(resumed.log, /Continuing the run that began at 1970-01-01T00:16:40.000Z: 1 responses are stored/)
+  assert.match(resumed.log, /Continuing the run that began at 1970-01-01T00:16:40.000Z: 1 response stored/)
   assert.deepEqual(
     api.seen.map((line) => line.replace('GET /items?', '')),
     [1, 2, 2, 3].map((page) => `at=1000&since=500&start=1000&page=${page}`),

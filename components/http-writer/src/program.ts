@@ -2,6 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { counted } from '../../../contract/counted.ts'
 import { untilJob } from '../../../contract/started-ahead.ts'
 import { leaveCounts, leaveDryRun } from '../../connector-kit/src/delivered.ts'
 import { type Cells, type InputTable, onlyInputTable, rowsOf } from '../../connector-kit/src/input-table.ts'
@@ -42,7 +43,9 @@ await runProgram({
       for (const request of requests) log.info(`Would send ${request.method} ${request.url}`, { body: request.body ?? null })
       leaveDryRun(dataDir)
       const counts = Object.entries(operations).map(([name, count]) => `${count} ${name}`)
-      return log.info(`Dry run, nothing was sent: ${counts.join(', ') || 'no rows'}; ${invalid} rows give no request.`)
+      return log.info(
+        `Dry run, nothing was sent: ${counts.join(', ') || 'no rows'}; ${counted(invalid, 'row')} without a request.`,
+      )
     }
     const folder = process.env.MILLRACE_CHECKPOINT_DIR || dataDir
     const place = shortHash(addressText(api.base), JSON.stringify(parameters.requests))
@@ -72,9 +75,9 @@ await runProgram({
 })
 
 function summary({ delivered, rejected, failed, before, repeated }: Delivered): string {
-  const parts = [`${delivered} rows delivered, ${rejected} rejected, ${failed} failed`]
-  if (before > 0) parts.push(`${before} were delivered before`)
-  if (repeated > 0) parts.push(`${repeated} were sent again, because it was not known whether they had arrived`)
+  const parts = [`${counted(delivered, 'row')} delivered, ${rejected} rejected, ${failed} failed`]
+  if (before > 0) parts.push(`${before} delivered before`)
+  if (repeated > 0) parts.push(`${repeated} sent again, because it was unknown whether they had arrived`)
   return parts.join('; ')
 }
 

@@ -221,7 +221,7 @@ test('what failed is sent again by the next run, with the same key, and what is 
   const table = (...ids: string[]): Table => ({ columns: { id: 'INTEGER' }, rows: ids.map((id) => [id]), primaryKey: ['id'] })
   folder.prepare(parameters, table('1', '2', '3'))
   const first = await folder.run()
-  assert.match(first.out, /1 rows delivered, 1 rejected, 1 failed/)
+  assert.match(first.out, /1 row delivered, 1 rejected, 1 failed/)
   const keyOfTwo = got.find(({ body }) => body === '{"id":2}')?.headers['idempotency-key']
   const [, two] = folder.receipts().toSorted((a, b) => Number(a.key) - Number(b.key))
   assert.deepEqual([two?.status, two?.http_status, two?.attempts], ['failed', '503', '2'])
@@ -230,7 +230,7 @@ test('what failed is sent again by the next run, with the same key, and what is 
   isDown = false
   got.length = 0
   folder.prepare(parameters, table('4'), { state })
-  assert.match((await folder.run()).out, /2 rows delivered, 0 rejected, 0 failed; 1 were sent again/)
+  assert.match((await folder.run()).out, /2 rows delivered, 0 rejected, 0 failed; 1 sent again/)
   assert.deepEqual(got.map(({ body }) => body).toSorted(), ['{"id":2}', '{"id":4}'])
   assert.equal(got.find(({ body }) => body === '{"id":2}')?.headers['idempotency-key'], keyOfTwo)
   assert.deepEqual(Object.keys(folder.state()), ['delivery'])
@@ -251,7 +251,7 @@ test('a delivery stops above a share of refusals, and the next run goes on where
   isBroken = false
   got.length = 0
   folder.prepare(parameters, { columns: { id: 'INTEGER' }, rows, primaryKey: ['id'] })
-  assert.match((await folder.run()).out, /400 rows delivered, 0 rejected, 0 failed; 100 were delivered before/)
+  assert.match((await folder.run()).out, /400 rows delivered, 0 rejected, 0 failed; 100 delivered before/)
   assert.equal(got.length, 400)
 })
 
@@ -284,7 +284,7 @@ test('an API that is down ends the delivery with a sentence; when it is up again
   isDown = false
   taken.push('up again') // so that it stays up
   folder.prepare(parameters, table)
-  assert.match((await folder.run()).out, /40 rows delivered, 0 rejected, 0 failed; 20 were delivered before/)
+  assert.match((await folder.run()).out, /40 rows delivered, 0 rejected, 0 failed; 20 delivered before/)
   assert.equal(new Set(taken).size, 61)
 })
 
@@ -315,7 +315,7 @@ test('a dry run, a debug run and a preview send nothing and show the first reque
     operationColumn: 'what',
   }
   folder.prepare({ ...parameters, dryRun: true }, table)
-  assert.match((await folder.run()).out, /Dry run, nothing was sent: 20 create, 1 delete; 1 rows give no request/)
+  assert.match((await folder.run()).out, /Dry run, nothing was sent: 20 create, 1 delete; 1 row without a request/)
   folder.prepare(parameters, table)
   assert.match((await folder.run({ KBC_COMPONENT_RUN_MODE: 'debug' })).out, /Dry run, nothing was sent/)
   folder.prepare(parameters, table, { action: 'preview' })

@@ -3,6 +3,7 @@
 
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { counted } from '../../../contract/counted.ts'
 import { untilJob } from '../../../contract/started-ahead.ts'
 import { UserError } from '../../http-extractor/src/errors.ts'
 import { createHeapKeeper } from '../../http-extractor/src/heap.ts'
@@ -274,7 +275,7 @@ async function run(
   })
   const renewed = renewedConfig()
   if (failed.length > 0) throw failure
-  for (const [stream, table] of tables) log.info(`Stream '${stream}': ${await table.publish()} records.`)
+  for (const [stream, table] of tables) log.info(`Stream '${stream}': ${counted(await table.publish(), 'record')}.`)
   for (const [stream, table] of tables) {
     setKey(fields, stream, table.fields())
     if ('childFields' in table)

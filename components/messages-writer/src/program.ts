@@ -1,6 +1,7 @@
 // The messages writer as a program: rows of a table become one message, and a line of the table of messages.
 
 import { createHash } from 'node:crypto'
+import { counted } from '../../../contract/counted.ts'
 import { untilJob } from '../../../contract/started-ahead.ts'
 import { leaveCounts, leaveDryRun } from '../../connector-kit/src/delivered.ts'
 import { type Cells, type InputTable, onlyInputTable, rowsOf } from '../../connector-kit/src/input-table.ts'
@@ -67,7 +68,9 @@ async function send({ parameters, dataDir, guard, log }: Program): Promise<void>
   if (channel.type === 'mail' && content.title === '') throw new UserError('title is missing: it is the subject of the mail.')
   if (message.dryRun || process.env.KBC_COMPONENT_RUN_MODE === 'debug') {
     leaveDryRun(dataDir)
-    return log.info(`Dry run, nothing was sent: "${content.title}" with ${content.rows.length} rows to ${channel.type}.`)
+    return log.info(
+      `Dry run, nothing was sent: "${content.title}" with ${counted(content.rows.length, 'row')} to ${channel.type}.`,
+    )
   }
   if (message.onlyWithRows && content.allRows === 0) return log.info(`${input.id} has no rows, so nothing was sent.`)
   await sendMessage(channel, content, guard)
@@ -83,7 +86,7 @@ async function send({ parameters, dataDir, guard, log }: Program): Promise<void>
   await sent.close()
   leaveCounts(dataDir, { 'messages sent': 1 })
   log.info(
-    `Sent "${content.title}" to ${channel.type}: ${content.rows.length} of ${content.allRows} rows${content.picture ? ', with a chart' : ''}.`,
+    `Sent "${content.title}" to ${channel.type}: ${content.rows.length} of ${counted(content.allRows, 'row')}${content.picture ? ', with a chart' : ''}.`,
   )
 }
 

@@ -1,6 +1,7 @@
 // Programs that speak the Airbyte protocol: spec, check, discover and read.
 
 import { createHash } from 'node:crypto'
+import { counted } from '../../../contract/counted.ts'
 import { ConnectorError } from '../../manifest-connector/src/errors.ts'
 import { jsonText, parseJson } from '../../manifest-connector/src/python/json.ts'
 import { type Dict, isDict, pyStr } from '../../manifest-connector/src/python/values.ts'
@@ -173,7 +174,7 @@ export function createSourceProgram(settings: Settings, runtime: Runtime, parseY
       onMessage,
     )
     for (const name of [...batches.keys()]) flush(name)
-    for (const [stream, count] of await tables.publish(() => false)) log.info(`Stream '${stream}': ${count} records.`)
+    for (const [stream, count] of await tables.publish(() => false)) log.info(`Stream '${stream}': ${counted(count, 'record')}.`)
     return {
       streams: states,
       ...(isDict(global) && { global }),

@@ -18,6 +18,7 @@ import {
 } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { counted } from '../../../contract/counted.ts'
 import { ConnectorError } from '../../manifest-connector/src/errors.ts'
 
 const run = promisify(execFile)
@@ -110,7 +111,7 @@ async function make(
     const lines = stdout.split('\n').filter((line) => /^[A-Za-z0-9]/.test(line))
     writeFileSync(join(place, 'lock.new'), `${lines.join('\n')}\n`)
     renameSync(join(place, 'lock.new'), join(place, 'lock.txt')) // now it is whole
-    say(`Installed ${packages.join(', ')} (${lines.length} packages).`)
+    say(`Installed ${packages.join(', ')} (${counted(lines.length, 'package')}).`)
   } catch (error) {
     rmSync(place, { recursive: true, force: true })
     const { stderr = '', stdout = '' } = error as { readonly stderr?: string; readonly stdout?: string } // of execFile

@@ -2,6 +2,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { counted } from '../../../contract/counted.ts'
 import { ConnectorError } from '../../manifest-connector/src/errors.ts'
 import { nearestOf } from '../../manifest-connector/src/manifest/nearest.ts'
 import { jsonText, parseJson } from '../../manifest-connector/src/python/json.ts'
@@ -144,7 +145,8 @@ export async function read(settings: Settings, runtime: Runtime, stored: Dict): 
     { onLine: reader.line, onError: (line) => metricOrLog(line, log) },
   )
   for (const each of wanted) if (!tables.get(each.name)) tables.open(each, describedBy(byName.get(each.name)!))
-  for (const [stream, count] of await tables.publish(reader.isReplaced)) log.info(`Stream '${stream}': ${count} records.`)
+  for (const [stream, count] of await tables.publish(reader.isReplaced))
+    log.info(`Stream '${stream}': ${counted(count, 'record')}.`)
   return { value: reader.state() ?? stored.value ?? {}, versions: reader.versions(), fields: tables.fields() }
 }
 

@@ -1,6 +1,7 @@
 // Singer targets: tables of the input mapping as SCHEMA and RECORD messages on the standard input of a program.
 
 import { basename } from 'node:path'
+import { counted } from '../../../contract/counted.ts'
 import { type InputColumn, type InputTable, inputTables, rowsOf } from '../../connector-kit/src/input-table.ts'
 import { JSON_NUMBER, rawJSON } from '../../connector-kit/src/json-number.ts'
 import { ConnectorError } from '../../manifest-connector/src/errors.ts'
@@ -29,7 +30,7 @@ export async function writeToTarget(settings: Settings, { folder, work, run, log
       }
     },
   })
-  for (const [name, count] of counts) log.info(`Table '${name}': ${count} records.`)
+  for (const [name, count] of counts) log.info(`Table '${name}': ${counted(count, 'record')}.`)
   return { value: state ?? {} }
 }
 

@@ -6,7 +6,10 @@ export type EventType = 'info' | 'success' | 'warn' | 'error'
 
 export interface EventDefinition {
   readonly objectType: string
-  /** `{name}` is a param, a member of one (`{row.name}`), or `objectId`, `objectName`, `component`, `configurationId` of the event. */
+  /**
+   * `{name}` is a param, a member of one (`{row.name}`), or `objectId`, `objectName`, `component`, `configurationId` of the event.
+   * `{count row}` is a number with its noun: `1 row`, `2 rows`.
+   */
   readonly message: string
   /** A question mark: only where it applies. */
   readonly params: readonly string[]
@@ -161,7 +164,7 @@ export const EVENTS = {
   },
   'storage.tableRowsDeleted': {
     objectType: 'table',
-    message: 'Deleted {deletedRows} rows of table {objectId}',
+    message: 'Deleted {deletedRows row} of table {objectId}',
     params: ['deletedRows'],
   },
   'storage.tableImportDone': {

@@ -1,5 +1,6 @@
 // An event, which a service records when it changes something. The events service writes it in the transaction of the change itself.
 
+import { counted } from '../../../contract/counted.ts'
 import type { Trx } from '../engines/metadata-db/dialects.ts'
 import { EVENTS, type EventDefinition, type EventName, type EventParams, type EventType } from './event-definitions.ts'
 
@@ -95,14 +96,20 @@ interface PreparedDefinition {
 const PREPARED: ReadonlyMap<EventDefinition, PreparedDefinition> = new Map(
   Object.values<EventDefinition>(EVENTS).map((definition) => [
     definition,
-    { params: definition.params.map((param) => param.replace('?', '')), message: definition.message.split(/\{([\w.]+)\}/) },
+    { params: definition.params.map((param) => param.replace('?', '')), message: definition.message.split(/\{([\w. ]+)\}/) },
   ]),
 )
 
 function sentence(parts: readonly string[], params: object, details: object): string {
   let text = ''
-  for (const [i, part] of parts.entries()) text += i % 2 === 0 ? part : (valueAt(params, part) ?? valueAt(details, part) ?? '')
+  for (const [i, part] of parts.entries()) text += i % 2 === 0 ? part : filledIn(part, params, details)
   return text
+}
+
+function filledIn(place: string, params: object, details: object): unknown {
+  const [path = '', noun] = place.split(' ')
+  const value = valueAt(params, path) ?? valueAt(details, path) ?? ''
+  return noun === undefined ? value : counted(Number(value), noun)
 }
 
 const valueAt = (from: object, path: string): unknown =>

@@ -3,6 +3,7 @@
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { counted } from '../../../../contract/counted.ts'
 import type { Batches } from './batches.ts'
 import type { Captured, CaptureRun, Rounds } from './capture.ts'
 
@@ -48,7 +49,7 @@ function newReport({ log }: CaptureRun) {
   const tell = (): void => {
     if (rounds === 0) return
     log.info(
-      `Stored ${changes} changes in ${rounds} batches, up to ${position}; reading and storing a batch took ${slowestMs} ms at most.`,
+      `Stored ${counted(changes, 'change')} in ${counted(rounds, 'batch', 'batches')}, up to ${position}; reading and storing a batch took ${slowestMs} ms at most.`,
     )
     ;[changes, rounds, slowestMs, since] = [0, 0, 0, Date.now()]
   }

@@ -1,6 +1,7 @@
 // Rows that the source has deleted, found by their keys alone: checksums of key ranges, then the keys of ranges that differ.
 
 import { columnNameFrom } from '../../../../contract/column-name.ts'
+import { counted, wasOrWere } from '../../../../contract/counted.ts'
 import { createCsvFile } from '../../../connector-kit/src/csv-file.ts'
 import { textLiteral } from '../../../connector-kit/src/database/quoting.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
@@ -66,7 +67,9 @@ export async function addDeletedRows(run: DeleteRun): Promise<void> {
         'true',
       ])
   await csv.close()
-  log.info(`${fresh} rows of ${tableId} were deleted in the source and are ${flagged ? 'flagged' : 'removed'}.`)
+  log.info(
+    `${counted(fresh, 'row')} of ${tableId} ${wasOrWere(fresh)} deleted in the source and ${fresh === 1 ? 'is' : 'are'} ${flagged ? 'flagged' : 'removed'}.`,
+  )
 }
 
 async function keysOfDeleted(

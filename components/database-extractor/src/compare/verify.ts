@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { columnNameFrom } from '../../../../contract/column-name.ts'
+import { counted, wasOrWere } from '../../../../contract/counted.ts'
 import { createCsvFile } from '../../../connector-kit/src/csv-file.ts'
 import { createOutputTable, type OutputColumn } from '../../../connector-kit/src/output-table.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
@@ -75,21 +76,26 @@ async function verify(run: VerifyRun): Promise<Verified> {
   const summary = summaryOf(comparison, isKeepingDeleted(row))
   for (const difference of differences.slice(0, LISTED_RANGES)) log.warning(`${tableId}: ${sentenceOf(difference, split)}`)
   if (differences.length > LISTED_RANGES)
-    log.warning(`${differences.length - LISTED_RANGES} more ranges of ${tableId} differ; ${reportOf(tableId)} lists them all.`)
+    log.warning(
+      `Not listed here: ${counted(differences.length - LISTED_RANGES, 'range')} of ${tableId} with differences; ${reportOf(tableId)} lists all.`,
+    )
   if (summary.newer > 0)
-    log.info(`${summary.newer} rows were changed in the source since ${tableId} was read; the next run reads them.`)
-  if (summary.kept > 0) log.info(`${summary.kept} rows exist in ${tableId} only: deleted rows are kept (deletes is "ignore").`)
-  const counted = `${comparison.sourceRows} rows in the source, ${comparison.hereRows} in ${tableId}, ${comparison.ranges} ranges, ${columns.length} columns`
+    log.info(
+      `${counted(summary.newer, 'row')} ${wasOrWere(summary.newer)} changed in the source since ${tableId} was read, and will be read by the next run.`,
+    )
+  if (summary.kept > 0)
+    log.info(`Only in ${tableId}: ${counted(summary.kept, 'row')}; deleted rows are kept (deletes is "ignore").`)
+  const sizes = `${counted(comparison.sourceRows, 'row')} in the source, ${comparison.hereRows} in ${tableId}, ${counted(comparison.ranges, 'range')}, ${counted(columns.length, 'column')}`
   const lacking =
     missing.length === 0 || run.mayLackColumns || row.newColumns === 'ignore'
       ? undefined
       : `${tableId} lacks columns of the source: ${missing.map(({ name }) => name).join(', ')}. Read the table again.`
   if (!summary.isDifferent) {
-    if (!lacking) log.info(`Verified: ${tableId} is equal to its source (${counted}).`)
+    if (!lacking) log.info(`Verified: ${tableId} is equal to its source (${sizes}).`)
     return { tableId, comparison, summary, result: lacking ? 'different' : 'equal', problem: lacking }
   }
   if (row.mode === 'verify') {
-    const problem = `${tableId} differs from its source in ${differences.length} ranges: ${countsOf(summary)} (${counted}).`
+    const problem = `${tableId} differs from its source in ${counted(differences.length, 'range')}: ${countsOf(summary)} (${sizes}).`
     return { tableId, comparison, summary, result: 'different', problem: lacking ? `${problem} ${lacking}` : problem }
   }
   await repair(run, compared, comparison, split)
@@ -154,10 +160,10 @@ function summaryOf({ differences }: Comparison, keepsDeleted: boolean): Summary 
 
 const countsOf = ({ missing, extra, changed, uncounted }: Summary): string =>
   [
-    `${missing} rows are missing`,
-    `${changed} have other values`,
-    `${extra} do not exist in the source`,
-    ...(uncounted > 0 ? [`${uncounted} ranges have too many different rows to count them`] : []),
+    `${counted(missing, 'row')} missing`,
+    `${changed} with other values`,
+    `${extra} not in the source`,
+    ...(uncounted > 0 ? [`${counted(uncounted, 'range')} with too many different rows to count them`] : []),
   ].join(', ')
 
 const rangeText = ({ from, to }: Difference['range'], split: SourceColumn | undefined): string => {
@@ -167,7 +173,7 @@ const rangeText = ({ from, to }: Difference['range'], split: SourceColumn | unde
 }
 
 function sentenceOf({ range, sourceRows, hereRows, keys }: Difference, split: SourceColumn | undefined): string {
-  const counts = `${rangeText(range, split)}: ${sourceRows} rows in the source, ${hereRows} here`
+  const counts = `${rangeText(range, split)}: ${counted(sourceRows, 'row')} in the source, ${hereRows} here`
   if (!keys) return `${counts}.`
   const lists = Object.entries({ missing: keys.missing, 'other values': keys.changed, 'not in the source': keys.extra })
   const shown = lists
@@ -226,11 +232,11 @@ async function repair(
   const { database, row, dataDir, tableId, log } = run
   if (!split) throw new UserError(`${tableId} has no primary key, so it cannot be repaired in parts. Run the row that reads it.`)
   const keepsDeleted = isKeepingDeleted(row)
-  const counted = differences.reduce(
+  const removable = differences.reduce(
     (sum, { keys, hereRows: own, sourceRows }) => sum + (keys ? keys.extra.length : Math.max(0, own - sourceRows)),
     0,
   )
-  if (!keepsDeleted) refuseMassDelete(tableId, counted, hereRows, row.deletesLimitPercent)
+  if (!keepsDeleted) refuseMassDelete(tableId, removable, hereRows, row.deletesLimitPercent)
   const order = sourceStatements(compared).dialect.order(split)
   const { search } = await searchOf(compared)
   mkdirSync(join(dataDir, 'out', 'tables'), { recursive: true })
@@ -255,7 +261,9 @@ async function repair(
   const rows = where === '' ? 0 : await database.read({ ...request, where, constants: ['false'], isAppended: true })
   const primaryKey = key.map(({ name }) => name)
   writeManifest(path, { columns, primaryKey, incremental: true, nullMarker, deletedColumn: DELETED_MARK, destination: tableId })
-  log.info(`Repaired ${tableId}: ${rows} rows of ${ranges.length} ranges are read again, ${gone} rows are replaced or removed.`)
+  log.info(
+    `Repaired ${tableId}: ${counted(rows, 'row')} of ${counted(ranges.length, 'range')} read again, ${counted(gone, 'row')} replaced or removed.`,
+  )
 }
 
 const MAX_REPLACED = 1_000_000

@@ -1,6 +1,7 @@
 // One mail with the files attached, sent after the last of them was made.
 
 import { basename } from 'node:path'
+import { counted } from '../../../../contract/counted.ts'
 import type { EgressGuard } from '../../../../contract/egress-guard.ts'
 import { type MailSettings, openMail } from '../../../connector-kit/src/mail.ts'
 import { UserError } from '../../../http-extractor/src/errors.ts'
@@ -33,7 +34,9 @@ export async function openMailTarget(
       await mail.send({
         to: settings.to,
         subject: words.subject,
-        text: words.text || `${files.length === 1 ? basename(files[0]?.path ?? '') : `${files.length} files`}, ${rows} rows.`,
+        text:
+          words.text ||
+          `${files.length === 1 ? basename(files[0]?.path ?? '') : `${files.length} files`}, ${counted(rows, 'row')}.`,
         attachments: files.map(({ path, local }) => ({ filename: basename(path), path: local })),
       })
     },

@@ -10,6 +10,7 @@
 
 import { createHash, randomBytes, type ScryptOptions, scryptSync } from 'node:crypto'
 import { join } from 'node:path'
+import { counted } from '../../../../contract/counted.ts'
 import { ApplicationError } from '../errors.ts'
 import { addressText } from '../http/address.ts'
 import type { HttpRequest, HttpResponse } from '../http/exchange.ts'
@@ -92,7 +93,7 @@ export function openCheckpoint({ folder, run, now, log, hashCost = {} }: Checkpo
   if (isContinued)
     log.info(
       `Continuing the run that began at ${new Date(began).toISOString()}: ` +
-        `${positions.size} responses are stored, and are not requested again.`,
+        `${counted(positions.size, 'response')} stored, not requested again.`,
     )
   let hasAdvanced = false
   let isFull = false

@@ -1,5 +1,6 @@
 // Progress lines: pages, items and speed, at most every few seconds.
 
+import { counted } from '../../../../contract/counted.ts'
 import type { Log } from '../log.ts'
 
 const EVERY_MS = 5000
@@ -28,7 +29,7 @@ export function createProgress(log: Log, now: () => number): Progress {
       const elapsed = now() - saidAt
       if (elapsed < EVERY_MS) return
       const perSecond = Math.round(((items - saidItems) * 1000) / elapsed)
-      log.info(`Progress: ${pages} pages, ${items} items, ${perSecond} items per second.`)
+      log.info(`Progress: ${counted(pages, 'page')}, ${counted(items, 'item')}, ${counted(perSecond, 'item')} per second.`)
       saidAt = now()
       saidItems = items
     },

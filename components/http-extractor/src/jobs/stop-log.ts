@@ -1,5 +1,6 @@
 // Every end of paging has its reason in the log. Children end by the thousand, so theirs are logged at DEBUG.
 
+import { counted } from '../../../../contract/counted.ts'
 import type { Log } from '../log.ts'
 import type { JobDefinition } from './job.ts'
 
@@ -14,7 +15,7 @@ export function createStopLog(log: Log): StopLog {
   const repeating = new Set<JobDefinition>()
 
   function say(level: 'info' | 'debug', job: JobDefinition, endpoint: string, pages: number, reason: string): void {
-    log[level](`Job '${endpoint}' stops after ${pages === 1 ? '1 page' : `${pages} pages`}: ${reason}.`, { job: job.id })
+    log[level](`Job '${endpoint}' stops after ${counted(pages, 'page')}: ${reason}.`, { job: job.id })
   }
 
   return {

@@ -1,5 +1,6 @@
 // method offset: limit and offset count items.
 
+import { counted } from '../../../../contract/counted.ts'
 import { at, flagAt, textAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
 import { isEmpty, type JsonObject, type JsonValue, memberOf } from '../json/json.ts'
@@ -60,7 +61,7 @@ export function createOffset(settings: JsonObject): ScrollerFactory {
       next: (job, { items }) => {
         const size = sizeOf(job)
         if (BigInt(items.length) < size)
-          return { stop: `the response holds ${items.length} items, fewer than the limit of ${size}` }
+          return { stop: `the response holds ${counted(items.length, 'item')}, fewer than the limit of ${size}` }
         if (items.length === 0) return { stop: 'the response holds no items' }
         offset += size
         return { request: request(job, size) }

@@ -1,5 +1,6 @@
 // method pagenum: pages are counted.
 
+import { counted } from '../../../../contract/counted.ts'
 import { at, flagAt, integerAt, textAt } from '../configuration/read.ts'
 import type { RequestSettings } from '../http/request.ts'
 import { type JsonObject, type JsonValue, memberOf } from '../json/json.ts'
@@ -43,7 +44,7 @@ export function createPagenum(settings: JsonObject): ScrollerFactory {
         const size = pageSize(memberOf(job.params, limitParam), limit)
         if (items.length === 0) return { stop: 'the page is empty' }
         if (size !== undefined && BigInt(items.length) < size)
-          return { stop: `the page holds ${items.length} items, fewer than the limit of ${size}` }
+          return { stop: `the page holds ${counted(items.length, 'item')}, fewer than the limit of ${size}` }
         page += 1
         return { request: request(job) }
       },

@@ -69,7 +69,7 @@ test('offset: page size of the job, first page without params, start from the jo
   assert.deepEqual(targets(offset, {}, [two, one]), [
     'x?limit=2&offset=0',
     'x?limit=2&offset=2',
-    'stop: the response holds 1 items, fewer than the limit of 2',
+    'stop: the response holds 1 item, fewer than the limit of 2',
   ])
   assert.deepEqual(targets(offset, { params: params('{"a":1,"limit":1}') }, [one]), [
     'x?a=1&limit=1&offset=0',
@@ -96,12 +96,12 @@ test('pagenum: with and without a limit', () => {
   assert.deepEqual(targets({ method: 'pagenum', limit: 2, limitParam: 'size' }, {}, [two, one]), [
     'x?page=1&size=2',
     'x?page=2&size=2',
-    'stop: the page holds 1 items, fewer than the limit of 2',
+    'stop: the page holds 1 item, fewer than the limit of 2',
   ])
   assert.deepEqual(targets({ method: 'pagenum', firstPage: 0, firstPageParams: false }, {}, [one]), ['x', 'x?page=1'])
   assert.deepEqual(
     targets({ method: 'pagenum' }, { params: params('{"limit":2}') }, [two, one]).at(-1),
-    'stop: the page holds 1 items, fewer than the limit of 2',
+    'stop: the page holds 1 item, fewer than the limit of 2',
   )
 })
 

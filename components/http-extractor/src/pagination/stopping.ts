@@ -1,6 +1,7 @@
 // Stopping conditions that any method may carry (spec extractor 6.8), in the order in which they are checked:
 // limitStop, forceStop, nextPageFlag, then the method itself. The counters belong to one run of one job.
 
+import { counted } from '../../../../contract/counted.ts'
 import { strtotime } from '../../../../contract/strtotime.ts'
 import { at, flagAt, integerAt, objectAt, textAt } from '../configuration/read.ts'
 import { UserError } from '../errors.ts'
@@ -89,8 +90,9 @@ function forceStop(settings: JsonObject, { now }: PaginationDeps): ConditionFact
     let bytes = 0
     return (page) => {
       seen += 1
-      if (pages !== undefined && seen >= pages) return `force stop, page limit reached (${pages} pages)`
-      if (seconds !== undefined && began + seconds * 1000 <= now()) return `force stop, time limit reached (${seconds} seconds)`
+      if (pages !== undefined && seen >= pages) return `force stop, page limit reached (${counted(pages, 'page')})`
+      if (seconds !== undefined && began + seconds * 1000 <= now())
+        return `force stop, time limit reached (${counted(seconds, 'second')})`
       if (volume === undefined) return undefined
       bytes += serialize(page.response).length // ASCII only, so characters are bytes
       return bytes > volume ? `force stop, volume limit reached (${bytes} of ${volume} bytes)` : undefined

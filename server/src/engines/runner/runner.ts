@@ -9,6 +9,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { constants, hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex, Readable } from 'node:stream'
+import { counted } from '../../../../contract/counted.ts'
 import type { EgressPolicy } from '../../../../contract/egress-rules.ts'
 import { PlatformError } from '../../kit/errors.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -516,7 +517,10 @@ function captureOutput(spec: RunSpec): Output {
     refill() {
       const dropped = stdout.dropped() + stderr.dropped()
       if (dropped > reported) {
-        spec.onEvent({ level: 'warning', message: `${dropped - reported} lines in a second were too many and are left out.` })
+        spec.onEvent({
+          level: 'warning',
+          message: `The component printed too much in a second: ${counted(dropped - reported, 'line')} left out.`,
+        })
         reported = dropped
       }
       stdout.refill()
@@ -532,7 +536,7 @@ function reportEnd(spec: RunSpec, stdout: LineReader, stderr: LineReader): void 
   if (stdout.dropped() > 0) {
     spec.onEvent({
       level: 'warning',
-      message: `The component printed more than a log keeps: ${stdout.dropped()} lines are left out.`,
+      message: `The component printed more than a log keeps: ${counted(stdout.dropped(), 'line')} left out.`,
     })
   }
   if (stderr.words(WORDS_CHARS)) spec.onEvent({ level: 'error', message: stderr.words(WORDS_CHARS) })

@@ -3,6 +3,7 @@
 //  (2) A job that has ended holds no lock.
 //  (3) A container of rows ends in the transaction in which its last child ends. A flow is woken in it and ends when its plan is done.
 
+import { counted, wasOrWere } from '../../../../../contract/counted.ts'
 import { type Db, isUniqueViolation, type Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
@@ -561,7 +562,12 @@ function containerEnd(container: JobRow, children: readonly JobRow[]): JobEnd {
     }
   if (bad.length === 0) {
     const status = moveJob(container.status, children.some((child) => child.status === 'warning') ? 'warn' : 'succeed')
-    return { ...ended, status, result: JSON.stringify({ message: `${children.length} rows were processed.` }), error: null }
+    return {
+      ...ended,
+      status,
+      result: JSON.stringify({ message: `${counted(children.length, 'row')} ${wasOrWere(children.length)} processed.` }),
+      error: null,
+    }
   }
   const tolerated = behavior.onError === 'warning'
   const cause = tolerated ? null : jobCause('parts.failed', 'jobRunner.componentFailed')

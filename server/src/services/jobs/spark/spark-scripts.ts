@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { dirname, isAbsolute, join } from 'node:path'
+import { counted } from '../../../../../contract/counted.ts'
 import { type DataFolder, readOutput, writeDataFile } from '../../../engines/runner/data-folder.ts'
 import type { LogEvent } from '../../../engines/runner/log-event.ts'
 import { createMask, type Mask } from '../../../engines/runner/mask.ts'
@@ -115,7 +116,7 @@ export function createSparkScripts(deps: SparkScriptsDeps): RunSpark {
     const part = await tables.materialise(scope, tableId, query, folder, where.signal)
     await namespace.add(owner, where.name, folder, part)
     const rows = part.files.reduce((sum, file) => sum + file.rows, 0)
-    say({ level: 'info', message: `Wrote the ${rows} rows of the input "${name}" into files for Spark.` })
+    say({ level: 'info', message: `Wrote ${counted(rows, 'row')} of the input "${name}" into files for Spark.` })
   }
 
   async function drive(request: SparkRun, plan: { readonly cluster: string }, hide: Mask, signal: AbortSignal): Promise<void> {

@@ -2,6 +2,7 @@
 // from there on a run of dbt is as that of any other component: all tables, the state and the artefacts are published at once, or nothing is.
 
 import { join } from 'node:path'
+import { counted, wasOrWere } from '../../../../../../contract/counted.ts'
 import { tableNameProblem } from '../../../../../../contract/table-name.ts'
 import type { Trx } from '../../../../engines/metadata-db/dialects.ts'
 import {
@@ -185,7 +186,10 @@ async function restoreLost(workspace: RunWorkspace, { state, signal, say }: DbtS
   for (const [schema, bucket] of buckets) {
     const names = await workspace.restore(bucket, schema, signal)
     if (names.length > 0)
-      say('info', `The workspace is new: ${names.length} tables of ${bucket} were copied into the schema ${schema}.`)
+      say(
+        'info',
+        `The workspace is new: ${counted(names.length, 'table')} of ${bucket} ${wasOrWere(names.length)} copied into the schema ${schema}.`,
+      )
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
+import { counted } from '../../../contract/counted.ts'
 import { defined } from '../../../server/src/kit/defined.ts'
 import { createClient, type StorageJob, stackOptions } from '../client.ts'
 import { confirm, withYes } from '../confirm.ts'
@@ -37,7 +38,17 @@ interface Bisected {
     readonly componentId: string | null
     readonly configurationId: string | null
     readonly configurationVersion: number | null
+    /** Of an extraction with a recording. */
+    readonly answer: Answer | null
   } | null
+}
+
+interface Answer {
+  readonly fileId: string
+  readonly line: number
+  readonly method: string
+  readonly url: string
+  readonly status: number
 }
 
 export function addContractCommands(program: Command): void {
@@ -61,7 +72,7 @@ export function addContractCommands(program: Command): void {
       const saved = await createClient(command).request<Contract>('PUT', pathOf(tableId), { json })
       print(command, saved, ({ checks, notChecked }) =>
         [
-          `Contract of ${tableId} imported, ${checks.length} checks in every load`,
+          `Contract of ${tableId} imported, ${counted(checks.length, 'check')} in every load`,
           ...notChecked.map((one) => `  not checked: ${one}`),
         ].join('\n'),
       )
@@ -116,10 +127,14 @@ function textOf({ tableId, status, message, states, checks, lastGood, firstBad, 
   return [
     `${tableId} is broken since ${timeText(firstBad.time)}: ${message}`,
     `  by      ${cause?.event ?? 'an unknown change'}, ${by}`,
+    ...(cause?.answer ? [`  answer  ${answerText(cause.answer)}`] : []),
     `  before  ${timeText(lastGood.time)} the check held`,
     `  ${checks} checks over ${states} states`,
   ].join('\n')
 }
+
+const answerText = ({ method, url, status, fileId, line }: Answer): string =>
+  `${method} ${url} (${status}), line ${line} of the recording, file ${fileId}`
 
 const linesOf = ({ tableId, problems, usedBy }: Break): string[] => [
   tableId,

@@ -105,6 +105,8 @@ interface Bisected {
     readonly componentId: string | null
     readonly configurationId: string | null
     readonly configurationVersion: number | null
+    /** Of an extraction with a recording. */
+    readonly answer: { readonly fileId: string; readonly line: number; readonly method: string; readonly url: string } | null
   } | null
 }
 
@@ -157,6 +159,12 @@ function Found({ found: { status, message, states, checks, firstBad, cause } }: 
   return (
     <p>
       Broken since {moment(firstBad.time)} by {cause?.event ?? 'an unknown change'}, {by}: {message}
+      {cause?.answer && (
+        <span className="block">
+          In the answer to {cause.answer.method} {cause.answer.url}, line {cause.answer.line} of the recording in file{' '}
+          {cause.answer.fileId}.
+        </span>
+      )}
       <span className="fine mute block">
         {plural(checks, 'check')} over {plural(states, 'state')}.
       </span>

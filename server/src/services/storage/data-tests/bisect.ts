@@ -8,7 +8,8 @@ import { parseMoment } from '../../../kit/relative-time.ts'
 import { type Actor, canUseComponent } from '../../../model/actor.ts'
 import type { Scope } from '../../../model/scope.ts'
 import type { JobHandler, NewStorageJob } from '../../../model/storage-job.ts'
-import type { DataTest, RunTests, TestResult } from './run-tests.ts'
+import { findAnswer, type RecordedAnswer } from './recorded-answer.ts'
+import type { DataTest, Example, RunTests, TestResult } from './run-tests.ts'
 import { readRule, type TestRule } from './test-rules.ts'
 
 /** A state of a table that can be read. */
@@ -33,6 +34,13 @@ export interface JobOfRun {
   readonly configurationVersion: number | null
 }
 
+/** The requests of a run with their answers. */
+export interface Recording {
+  readonly fileId: number
+  /** Undefined if the bytes are gone. */
+  readonly open: () => Promise<AsyncIterable<Uint8Array> | undefined>
+}
+
 export interface BisectDeps {
   readonly clock: Clock
   readonly runTests: RunTests
@@ -41,6 +49,8 @@ export interface BisectDeps {
   readonly readState: (scope: Scope, tableId: string, id: number) => Promise<TableSnapshot | undefined>
   readonly eventsOf: (projectId: number, tableId: string, from: number, to: number) => Promise<readonly TableEvent[]>
   readonly findJob: (projectId: number, id: number) => Promise<JobOfRun | undefined>
+  /** Of a run, those that the actor may read. */
+  readonly recordingsOf: (scope: Scope, runId: string) => Promise<readonly Recording[]>
   readonly canonicalId: (componentId: string) => string
   /** Of the caller. */
   readonly getTest: (scope: Scope, id: number) => Promise<DataTest & { readonly tableId: string }>
@@ -120,15 +130,16 @@ export function createBisect(deps: BisectDeps) {
     const { tableId, test, good, states, scope } = job.input as BisectInput // written by start
     let checks = 0
     /** Undefined: the check holds. */
-    async function problemAt(state: PastState): Promise<TestResult | undefined> {
+    async function problemAt(state: PastState): Promise<Problem | undefined> {
       const snapshot = await readState(scope, tableId, state.id)
       if (!snapshot) throw new PlatformError('sql.noState', { table: tableId, time: new Date(state.createdAtMs).toISOString() })
-      const { results } = await runTests([test], {
-        ...{ tableId, scope, snapshot, signal, loadedAt: state.createdAtMs, now: state.createdAtMs },
+      const { results, examples } = await runTests([test], {
+        ...{ tableId, scope, snapshot, signal, loadedAt: state.createdAtMs, now: state.createdAtMs, showsQueries: true },
         rowsBefore: undefined,
         history: () => [],
       })
-      return results.find(({ status }) => status !== 'passed')
+      const result = results.find(({ status }) => status !== 'passed')
+      return result && { ...result, examples }
     }
     const last = states.at(-1)
     if (!last) return { results: { ...about(), status: 'unchanged', message: 'The table has not changed in that time.' } }
@@ -162,7 +173,7 @@ export function createBisect(deps: BisectDeps) {
         failures: found.failures,
         lastGood: stateView(low === -1 ? good : states[low]!),
         firstBad: { ...stateView(first), rowsCount: snapshot ? countRows(snapshot) : null },
-        cause: await causeOf(scope.actor, tableId, first, states[high + 1]),
+        cause: await causeOf(scope, tableId, first, states[high + 1], found.examples),
       },
     }
 
@@ -172,7 +183,14 @@ export function createBisect(deps: BisectDeps) {
   }
 
   /** The event that is nearest to the state, and the job whose run it belongs to. */
-  async function causeOf(actor: Actor, tableId: string, state: PastState, next: PastState | undefined) {
+  async function causeOf(
+    scope: Scope,
+    tableId: string,
+    state: PastState,
+    next: PastState | undefined,
+    examples: readonly Example[],
+  ) {
+    const { actor } = scope
     const until = Math.min(next?.createdAtMs ?? Number.POSITIVE_INFINITY, state.createdAtMs + NEAR_MS)
     const events = await deps.eventsOf(actor.projectId, tableId, state.createdAtMs - NEAR_MS, until)
     const distance = ({ createdAtMs }: TableEvent) => Math.abs(createdAtMs - state.createdAtMs)
@@ -180,7 +198,20 @@ export function createBisect(deps: BisectDeps) {
     if (!nearest) return null
     const { id, event, runId, tokenDescription } = nearest
     const job = await jobOf(actor, runId)
-    return { eventId: String(id), event, runId, token: tokenDescription, ...job }
+    const answer = job.jobId === null || runId === null ? null : await answerOf(scope, runId, examples)
+    return { eventId: String(id), event, runId, token: tokenDescription, ...job, answer }
+  }
+
+  /** Of an extraction with a recording: the answer that brought the rows which fail. */
+  async function answerOf(scope: Scope, runId: string, examples: readonly Example[]) {
+    const rows = examples.map(({ row }) => Object.values(row))
+    let best: (RecordedAnswer & { readonly fileId: string }) | undefined
+    for (const { fileId, open } of await deps.recordingsOf(scope, runId)) {
+      const bytes = await open()
+      const answer = bytes && (await findAnswer(bytes, rows))
+      if (answer && (!best || shareOf(answer) > shareOf(best))) best = { fileId: String(fileId), ...answer }
+    }
+    return best ?? null
   }
 
   async function jobOf(actor: Actor, runId: string | null) {
@@ -194,6 +225,10 @@ export function createBisect(deps: BisectDeps) {
 
   return { start, run }
 }
+
+type Problem = TestResult & { readonly examples: readonly Example[] }
+
+const shareOf = ({ matches }: RecordedAnswer): number => matches.found / matches.of
 
 const stateView = ({ id, createdAtMs }: PastState) => ({ stateId: String(id), time: new Date(createdAtMs).toISOString() })
 

@@ -45,6 +45,10 @@ export interface DataTestsModuleDeps {
 const SESSIONS = 2
 const WAIT_MS = 60 * 60_000
 
+/** Of extractions, with every request and answer. */
+const RECORDING_TAG = 'http-exchanges'
+const [MAX_RECORDINGS, MAX_RECORDING_BYTES] = [20, 1 << 30]
+
 export type DataTestsModule = Awaited<ReturnType<typeof createDataTestsModule>>
 
 export async function createDataTestsModule(deps: DataTestsModuleDeps) {
@@ -112,6 +116,12 @@ export async function createDataTestsModule(deps: DataTestsModuleDeps) {
           configurationVersion: job.config_version,
         }
       )
+    },
+    recordingsOf: async ({ actor, branch }, runId) => {
+      const found = await files.list(actor, { tags: [RECORDING_TAG], runId, limit: MAX_RECORDINGS }, branch)
+      return found
+        .filter(({ isSliced, sizeBytes }) => !isSliced && (sizeBytes ?? 0) <= MAX_RECORDING_BYTES)
+        .map(({ id, key }) => ({ fileId: id, open: async () => (await objects.store.get(key))?.body }))
     },
     canonicalId: components.canonicalId,
     getTest: async (scope, id) => tests.get(scope, id),

@@ -64,6 +64,8 @@ export interface TestedState {
   readonly history: (testId: number, of: string) => readonly number[]
   readonly now: number
   readonly signal: AbortSignal
+  /** Rows of custom SQL are examples as well. They may be of other tables, which not every reader of this one may see. */
+  readonly showsQueries?: boolean
   /** Keeps rows aside, and returns the id of the file; without it they are only counted. Custom SQL may have read other tables. */
   readonly keep?: ((name: string, bytes: AsyncIterable<Uint8Array>, ofOtherTables: boolean) => Promise<number>) | undefined
 }
@@ -428,7 +430,19 @@ async function keepFailedRows(
   for (const { test, condition, result } of failed) {
     const { keep } = state
     const { rule } = test
-    if (condition !== undefined || rule.type !== 'sql' || !keep) continue
+    if (condition !== undefined || rule.type !== 'sql') continue
+    if (state.showsQueries)
+      await attempt(async () => {
+        for (const row of await rowsOf(`SELECT * FROM ${await nested(rule.sql)}`, MAX_EXAMPLES))
+          examples.push(
+            exampleOf(
+              test.name,
+              row.map((_, i) => `column ${i + 1}`),
+              row,
+            ),
+          )
+      })
+    if (!keep) continue
     await attempt(async () => {
       const name = test.name.replaceAll(/[^\w.-]+/g, '_').slice(0, 100)
       const fileId = await keepRows(`${state.tableId}.${name}.failed-rows.csv`, `SELECT * FROM ${await nested(rule.sql)}`, true)

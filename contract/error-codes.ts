@@ -862,6 +862,10 @@ export const ERRORS = {
     kind: 'invalid',
     text: 'Data test "{name}" belongs to the default branch. Change it there, or create a test with the same name in this branch, which replaces it here.',
   },
+  'storage.dataTests.proposedRemoval': {
+    kind: 'invalid',
+    text: 'A proposal cannot delete or rename data test "{name}" of the default branch. Propose to disable it (isEnabled: false), or ask a person.',
+  },
   'storage.history.notPossible': { kind: 'invalid', text: 'The history of table {table} cannot be enabled: {reason}.' },
   'storage.history.gap': {
     kind: 'conflict',
@@ -1293,11 +1297,27 @@ export const ERRORS = {
   'proposals.notFound': { kind: 'not-found', text: 'Proposal {id} was not found.' },
   'proposals.notPossible': {
     kind: 'forbidden',
-    text: 'A token that only proposes cannot use {operation}. Propose changes of configurations and rows; for everything else ask a person.',
+    text: 'A token that only proposes cannot use {operation}. Propose configurations, new tables, descriptions of tables, data tests and contracts; for everything else ask a person.',
   },
   'proposals.changedSince': {
     kind: 'conflict',
     text: 'Configuration {configuration} of {component} has changed since proposal {id} was accepted. Roll it back separately.',
+  },
+  'proposals.storageChangedSince': {
+    kind: 'conflict',
+    text: 'The {what} of table {table} has changed since proposal {id} was accepted. Change it back separately.',
+  },
+  'proposals.storageConflict': {
+    kind: 'conflict',
+    text: 'Proposal {id} cannot be applied: {what} of table {table} does not fit the default branch any more. Refuse it with a reason, so that the agent proposes it again.',
+  },
+  'proposals.notOwnTable': {
+    kind: 'forbidden',
+    text: 'A proposal can delete only tables that it created, and table {table} is not one. Ask a person to delete it.',
+  },
+  'proposals.noRows': {
+    kind: 'forbidden',
+    text: 'Rows of table {table} cannot be proposed, because a review cannot show them. Propose a configuration that writes them, and what to run once it is accepted.',
   },
   'proposals.defaultBranch': { kind: 'invalid', text: 'The default branch cannot be proposed. Name a development branch.' },
   'proposals.exists': { kind: 'conflict', text: 'Proposal {id} of branch {branch} already exists and is not decided yet.' },

@@ -32,10 +32,10 @@ interface Schema {
 /** Tables that a branch and its configurations are kept in, and logs; new rows may appear there. */
 /** Rehearsals run jobs, and those write tables: in the branch of the proposal. */
 const OF_BRANCHES =
-  /^(branch|configuration|proposal|merge_request|change|rehearsal|queue_|flow_|job_|lineage_use|storage_job|bucket|table|object|event|metadata|snapshot|file)/
+  /^(branch|configuration|proposal|merge_request|change|rehearsal|queue_|flow_|job_|lineage_use|storage_job|bucket|table|object|event|metadata|snapshot|file|data_test|data_contract|proposed_table)/
 
 /** Of these every row names its branch. */
-const OWNED = /^(queue_job|rehearsal|storage_job|bucket|lineage_use)/
+const OWNED = /^(queue_job|rehearsal|storage_job|bucket|lineage_use|data_test|data_contract|proposed_table)/
 
 interface Row {
   readonly branch_id?: number
@@ -58,6 +58,10 @@ test('random calls with a token that only proposes change nothing outside its br
   await stack.request('POST', '/v2/storage/buckets/in.c-main/tables', {
     form: { name: 'orders', dataString: 'id,text\n1,one\n' },
   })
+  const tested = await stack.request('POST', '/v2/storage/data-tests', {
+    json: { tableId: 'in.c-main.orders', name: 'ids', type: 'unique', parameters: { columns: ['id'] } },
+  })
+  assert.equal(tested.status, 201, tested.text)
   const job = await stack.request('POST', '/queue/jobs', { json: { component: 'test.noop', config: configuration, mode: 'run' } })
   await stack.wait(job.json())
   const made = await stack.request('POST', '/v2/storage/tokens', {
@@ -76,6 +80,7 @@ test('random calls with a token that only proposes change nothing outside its br
     row!.id,
     'in.c-main.orders',
     'in.c-main',
+    'unique',
     'keboola.flow',
     '1',
     '0',
@@ -100,6 +105,9 @@ test('random calls with a token that only proposes change nothing outside its br
     { parameters: { '#p': 'x' } },
     { '/a/b': 1 },
     { schedule: {} },
+    { columns: ['id'] },
+    { tableId: 'in.c-main.orders', name: 'n', type: 'notNull', parameters: { columns: ['id'] } },
+    { isEnabled: false },
     { phases: [], tasks: [] },
   ]
   const anyValue = (name: string, schema: Schema): unknown => {

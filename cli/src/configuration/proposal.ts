@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import type { Answer } from '../../../client/src/client.ts'
 import { createClient, stackOptions } from '../client.ts'
 import { print } from '../json-output.ts'
-import { table } from '../output.ts'
+import { table, UserError } from '../output.ts'
 
 type Review = Answer<'proposals.get'>
 type Rehearsal = Answer<'proposals.rehearsal'>
@@ -49,10 +49,13 @@ export function addProposalCommands(program: Command): void {
     .description('propose the changes of a development branch, and request a decision')
     .requiredOption('--title <text>', 'title of the proposal')
     .option('--description <text>', 'why', '')
-    .action(async (branch: string, { title, description }: { title: string; description: string }, command: Command) => {
+    .option('--run <component/configuration...>', 'configurations to run once it is accepted')
+    .action(async (branch: string, options: { title: string; description: string; run?: string[] }, command: Command) => {
       const client = createClient(command)
+      const { title, description, run = [] } = options
+      const body = { title, description, run: run.map(runOf) }
       const { id } = await client.call('proposals.begin', { body: { branchId: Number(branch) } })
-      const made = await client.call('proposals.submit', { path: { id: String(id) }, body: { title, description } })
+      const made = await client.call('proposals.submit', { path: { id: String(id) }, body })
       print(command, made, () => `Proposal ${id} submitted: ${made.link}`)
     })
 
@@ -66,8 +69,9 @@ export function addProposalCommands(program: Command): void {
   stackOptions(group.command('accept <id>'))
     .description('approve a submitted proposal; it is applied as a whole')
     .option('--reason <text>', 'why')
-    .action(async (id: string, { reason }: { reason?: string }, command: Command) => {
-      const body = reason === undefined ? {} : { reason }
+    .option('--no-run', 'do not start the jobs that it wants to run')
+    .action(async (id: string, { reason, run }: { reason?: string; run: boolean }, command: Command) => {
+      const body = { runJobs: run, ...(reason === undefined ? {} : { reason }) }
       const { state } = await createClient(command).call('proposals.accept', { path: { id }, body })
       print(
         command,
@@ -93,7 +97,8 @@ export function addProposalCommands(program: Command): void {
 }
 
 export function reviewText(review: Review): string {
-  const { id, state, title, description, token, changes, tables, hosts, schedules, runBy, destinations, costs, refusal } = review
+  const { id, state, title, description, token, changes, storageChanges, refusal } = review
+  const { runs, tables, hosts, schedules, runBy, destinations, costs } = review
   const lines = [
     `Proposal ${id} of ${token.description}: ${state}`,
     ...(title === null ? [] : [title]),
@@ -101,16 +106,18 @@ export function reviewText(review: Review): string {
     ...(refusal === null ? [] : [`refused by ${refusal.by}: ${refusal.reason}`]),
   ]
   for (const { componentId, configurationId, name, kind, isConflict, differences } of changes) {
-    lines.push(
-      '',
-      `${kind} ${componentId} ${configurationId} "${name}"${isConflict ? ' (conflict with the default branch)' : ''}`,
-    )
-    for (const { pointer, before, after, copiedFrom } of differences)
-      lines.push(
-        `  ${pointer}: ${before ?? '-'} -> ${after ?? '-'}${copiedFrom === null ? '' : ` (COPIED FROM DATA: ${copiedFrom})`}`,
-      )
+    lines.push('', `${kind} ${componentId} ${configurationId} "${name}"${isConflict ? CONFLICT : ''}`)
+    lines.push(...differences.map(differenceText))
+  }
+  for (const { kind, tableId, name, change, isConflict, differences } of storageChanges) {
+    const what = name === tableId ? `${KINDS[kind] ?? kind} ${tableId}` : `${KINDS[kind] ?? kind} of ${tableId} "${name}"`
+    lines.push('', `${change} ${what}${isConflict ? CONFLICT : ''}`, ...differences.map(differenceText))
   }
   if (tables.length > 0) lines.push('', `tables: ${tables.join(', ')}`)
+  for (const { componentId, configurationId, jobId, problem } of runs)
+    lines.push(
+      `runs when accepted: ${componentId} ${configurationId}${jobId === null ? '' : `, job ${jobId}`}${problem ? `: ${problem}` : ''}`,
+    )
   for (const one of runBy) lines.push(`run by ${placeText(one)}`)
   for (const one of destinations) lines.push(`destination ${placeText(one)}`)
   for (const { configurationId, cronTab } of schedules) lines.push(`schedule ${configurationId}: ${cronTab}`)
@@ -121,6 +128,24 @@ export function reviewText(review: Review): string {
     )
   return lines.join('\n')
 }
+
+function runOf(text: string): { component: string; config: string } {
+  const [component = '', config = '', ...rest] = text.split('/')
+  if (!component || !config || rest.length > 0)
+    throw new UserError(`"${text}" names no configuration. Write component/configuration.`)
+  return { component, config }
+}
+
+const CONFLICT = ' (conflict with the default branch)'
+const KINDS: Readonly<Record<string, string>> = {
+  dataTest: 'data test',
+  dataContract: 'data contract',
+  table: 'table',
+  tableMetadata: 'description',
+}
+
+const differenceText = ({ pointer, before, after, copiedFrom }: Review['changes'][number]['differences'][number]): string =>
+  `  ${pointer || 'all of it'}: ${before ?? '-'} -> ${after ?? '-'}${copiedFrom === null ? '' : ` (COPIED FROM DATA: ${copiedFrom})`}`
 
 const placeText = ({ componentId, configurationId, name }: Review['runBy'][number]): string =>
   `${componentId} ${configurationId} "${name}"`

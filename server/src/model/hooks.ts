@@ -13,6 +13,36 @@ export interface BranchPlace {
   readonly projectId: number
 }
 
+/** What a proposal changes besides configurations. Each module that owns such things lists, applies and undoes its own. */
+export interface StorageChange {
+  readonly kind: 'dataTest' | 'dataContract' | 'table' | 'tableMetadata'
+  readonly tableId: string
+  /** Of the test; the id of the table for everything else. */
+  readonly name: string
+  /** What the default branch has now; undefined: nothing of that name. */
+  readonly before: object | undefined
+  readonly after: object
+  /** The default branch has changed in a way that it cannot be applied. */
+  readonly isConflict: boolean
+}
+
+/** As it was applied. The module that applied it reads the rest when it is undone. */
+export interface AppliedStorageChange {
+  readonly kind: StorageChange['kind']
+  readonly tableId: string
+  readonly name: string
+  /** JSON values. */
+  readonly replaced: unknown
+  readonly applied: unknown
+}
+
+/** The branch of a proposal, and the default branch. */
+export interface ProposalPlace {
+  readonly projectId: number
+  readonly branchId: number
+  readonly branchIntoId: number
+}
+
 export interface DroppedTable {
   readonly id: string
   readonly name: string
@@ -50,6 +80,17 @@ export interface Hooks {
     trx: Trx,
     source: EventSource,
     schedules: readonly { readonly configurationId: string; readonly isNew: boolean }[],
+  ) => Promise<void>
+  /** What accepting a proposal would change besides configurations. */
+  'proposal.changesListed': (place: ProposalPlace) => Promise<readonly StorageChange[]>
+  /** A proposal was accepted: apply what it changes besides configurations; in the transaction of the merge, before the branch is gone. */
+  'proposal.accepted': (trx: Trx, source: EventSource, place: ProposalPlace) => Promise<readonly AppliedStorageChange[]>
+  /** Bring back what it replaced; rejects with `proposals.storageChangedSince`. */
+  'proposal.undone': (
+    trx: Trx,
+    source: EventSource,
+    proposal: { readonly id: number; readonly branchIntoId: number },
+    applied: readonly AppliedStorageChange[],
   ) => Promise<void>
   /** Whether a branch is locked against changes. */
   'branch.isLocked': (projectId: number, branchId: number, from: Db) => Promise<boolean>

@@ -21,7 +21,7 @@ import { createComponentsModule } from '../services/configuration/components/com
 import { createComponentsApiModule } from '../services/configuration/components/components-api.module.ts'
 import { createConfigurationsModule } from '../services/configuration/configurations/configurations.module.ts'
 import { createMergeRequestsModule } from '../services/configuration/merge-requests/merge-requests.module.ts'
-import { createProposalsModule } from '../services/configuration/proposals/proposals.module.ts'
+import { createProposalsModule, type JobsOfProposals } from '../services/configuration/proposals/proposals.module.ts'
 import { createTemplatesModule } from '../services/configuration/templates/templates.module.ts'
 import { createAppsModule } from '../services/jobs/apps/apps.module.ts'
 import { createFlowsModule } from '../services/jobs/flows/flows.module.ts'
@@ -109,6 +109,7 @@ export async function createModules(options: PlatformOptions, foundation: Founda
       readColumn: (...args) => work.workspaces.readColumn(...args),
     },
     checkLoad: (candidate) => work.dataTests.check(candidate),
+    jobs: { prepareLater: (...args) => work.queue.prepareLater(...args), wake: () => work.queue.wake() },
   })
   const work = await createWorkModules(options, given, storage)
   const surface = await createSurfaceModules(options, given, storage, work)
@@ -126,6 +127,7 @@ interface Later {
   readonly runningJobs: () => number
   readonly workspaces: WorkspacesOfTables
   readonly checkLoad: CheckLoad
+  readonly jobs: Pick<JobsOfProposals, 'prepareLater' | 'wake'>
 }
 
 type StorageModules = Awaited<ReturnType<typeof createStorageModules>>
@@ -166,7 +168,8 @@ async function createStorageModules(options: PlatformOptions, given: Given, late
   const agentSignIn = createAgentSignInModule({ core, tokens, people, keyRing, egressAllow })
   const mergeRequests = createMergeRequestsModule({ core, branches, configurations, storageJobs, tokens })
   const proposals = createProposalsModule({
-    ...{ core, agentGuards, encryption, jobRecords, components, branches, configurations, mergeRequests },
+    ...{ core, agentGuards, encryption, tokens, jobRecords, components, branches, configurations, mergeRequests },
+    jobs: { ...later.jobs, baseUrl: given.baseUrl },
   })
   const branchesApi = createBranchesApiModule({ core, branches, configurations, storageJobs })
   const componentsApi = createComponentsApiModule({ components, configurations })

@@ -52,10 +52,24 @@ export function ProposalScreen() {
   )
 }
 
-const sayOf = ({ token, changes, state }: Review): string =>
-  changes.length === 0
-    ? `${token.description}: ${state}.`
-    : `${token.description} changes ${plural(changes.length, 'configuration')}.`
+function sayOf({ token, changes, storageChanges, state }: Review): string {
+  if (changes.length + storageChanges.length === 0) return `${token.description}: ${state}.`
+  const counts = [
+    ...(changes.length > 0 ? [plural(changes.length, 'configuration')] : []),
+    ...Map.groupBy(storageChanges, ({ kind }) => nameOfKind(kind))
+      .entries()
+      .map(([name, all]) => plural(all.length, name)),
+  ]
+  return `${token.description} changes ${counts.join(', ')}.`
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  dataTest: 'data test',
+  dataContract: 'data contract',
+  table: 'table',
+  tableMetadata: 'description',
+}
+const nameOfKind = (kind: string): string => KINDS[kind] ?? kind
 
 function Body({ review }: { review: Review }) {
   return (
@@ -64,7 +78,12 @@ function Body({ review }: { review: Review }) {
         {review.changes.map((change) => (
           <ChangeCard key={`${change.componentId} ${change.configurationId}`} change={change} branchId={review.branchId} />
         ))}
-        {review.changes.length === 0 ? <p className="card inset mute">Nothing is left to compare.</p> : null}
+        {review.storageChanges.map((change) => (
+          <StorageChangeCard key={`${change.kind} ${change.tableId} ${change.name}`} change={change} />
+        ))}
+        {review.changes.length + review.storageChanges.length === 0 ? (
+          <p className="card inset mute">Nothing is left to compare.</p>
+        ) : null}
         <RehearsalCard review={review} />
       </div>
       <Touches review={review} />
@@ -79,7 +98,7 @@ function useDecision(id: number) {
   return { path: { id: String(id) }, refresh }
 }
 
-function Decide({ review: { id, state } }: { review: Review }) {
+function Decide({ review: { id, state, runs } }: { review: Review }) {
   const { path, refresh } = useDecision(id)
   const [isRefusing, setRefusing] = useState(false)
   if (state === 'accepted')
@@ -89,7 +108,7 @@ function Decide({ review: { id, state } }: { review: Review }) {
         name={`proposal ${id}`}
         needs="proposals.undo"
         className="button ghost"
-        effect={<p>Every configuration that it changed goes back to what it was, as one. Tables keep their rows.</p>}
+        effect={<p>Everything that it changed goes back to what it was, as one. Tables keep their rows.</p>}
         act={async () => {
           await api.call('proposals.undo', { path })
           await refresh()
@@ -103,20 +122,35 @@ function Decide({ review: { id, state } }: { review: Review }) {
       <ActButton needs="proposals.refuse" className="button ghost" onClick={() => setRefusing(true)}>
         Refuse
       </ActButton>
-      <ConfirmButton
+      {runs.length > 0 ? <AcceptButton id={id} label="Accept without running" runJobs={false} effect={APPLIED} /> : null}
+      <AcceptButton
+        id={id}
         label="Accept"
-        name={`proposal ${id}`}
-        needs="proposals.accept"
-        className="button primary"
-        effect={<p>All changes are applied to production as one. They can be undone with one click.</p>}
-        act={async () => {
-          await api.call('proposals.accept', { path, body: {} })
-          await refresh()
-          toast('Accepted.')
-        }}
+        runJobs
+        effect={runs.length > 0 ? `${APPLIED} Then ${plural(runs.length, 'job')} start with your rights.` : APPLIED}
       />
       {isRefusing ? <RefuseDialog id={id} onClose={() => setRefusing(false)} /> : null}
     </>
+  )
+}
+
+const APPLIED = 'All changes are applied to production as one. They can be undone with one click.'
+
+function AcceptButton({ id, label, runJobs, effect }: { id: number; label: string; runJobs: boolean; effect: string }) {
+  const { path, refresh } = useDecision(id)
+  return (
+    <ConfirmButton
+      label={label}
+      name={`proposal ${id}`}
+      needs="proposals.accept"
+      className={runJobs ? 'button primary' : 'button ghost'}
+      effect={<p>{effect}</p>}
+      act={async () => {
+        await api.call('proposals.accept', { path, body: { runJobs } })
+        await refresh()
+        toast('Accepted.')
+      }}
+    />
   )
 }
 
@@ -170,14 +204,31 @@ function ChangeCard({ change, branchId }: { change: Change; branchId: number }) 
   )
 }
 
-function Differences({ change: { name, differences } }: { change: Change }) {
+function StorageChangeCard({ change }: { change: Review['storageChanges'][number] }) {
+  const { kind, tableId, name, change: what, isConflict } = change
+  return (
+    <section className="card" aria-label={`${what} ${name}`}>
+      <header className="wrap">
+        <h2>{name}</h2>
+        <span className="mute fine">
+          {what} · {nameOfKind(kind)}
+          {name === tableId ? '' : ` of ${tableId}`}
+        </span>
+        {isConflict ? <Status status="warning" badge text="Conflict" /> : null}
+      </header>
+      <Differences change={change} />
+    </section>
+  )
+}
+
+function Differences({ change: { name, differences } }: { change: Pick<Change, 'name' | 'differences'> }) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields
     <div role="group" className="inset stack-4" aria-label={`Differences of ${name}`}>
       {differences.map(({ pointer, before, after, copiedFrom }) => (
         <div key={pointer} className="stack-2">
           <p className="identifier">
-            {pathText(stepsOf(pointer)) || 'the configuration'}{' '}
+            {pathText(stepsOf(pointer)) || 'all of it'}{' '}
             {copiedFrom ? <Status status="warning" badge text={`Copied from data: ${copiedFrom}`} /> : null}
           </p>
           <DifferenceOf before={before} after={after} />
@@ -243,7 +294,7 @@ function Effective({ change: { componentId, configurationId }, branchId }: { cha
 }
 
 function Touches({ review }: { review: Review }) {
-  const { tables, schedules, runBy, destinations, hosts, costs, state, token, created, expires, refusal } = review
+  const { runs, tables, schedules, runBy, destinations, hosts, costs, state, token, created, expires, refusal } = review
   return (
     <section className="card" aria-labelledby="touches">
       <header>
@@ -265,6 +316,16 @@ function Touches({ review }: { review: Review }) {
           items={hosts.map(({ host, isNew }) => (isNew ? `${host}: NEW, no configuration of production names it` : host))}
         />
         <Named title="Tables" items={tables} />
+        <Named
+          title={state === 'accepted' ? 'Started' : 'Runs when accepted'}
+          items={runs.map(({ componentId, configurationId, jobId, problem }) =>
+            [
+              `${configurationId} (${componentId})`,
+              ...(jobId === null ? [] : [`job ${jobId}`]),
+              ...(problem === null ? [] : [problem]),
+            ].join(', '),
+          )}
+        />
         <Named title="Run by" items={runBy.map(({ name, componentId }) => `${name} (${componentId})`)} />
         <Named title="Destinations" items={destinations.map(({ name, componentId }) => `${name} (${componentId})`)} />
         <Named title="Schedules" items={schedules.map(({ cronTab }) => cronTab)} />

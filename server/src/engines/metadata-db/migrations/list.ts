@@ -94,6 +94,9 @@ import * as agentConnections from './1440-agent-connections.ts'
 import * as modelUsage from './1460-model-usage.ts'
 import * as agentRequestPerson from './1461-agent-request-person.ts'
 import * as configurationFolders from './1465-configuration-folders.ts'
+import * as proposalStorage from './1466-proposal-storage.ts'
+import * as proposalRuns from './1467-proposal-runs.ts'
+import * as proposedTables from './1468-proposed-tables.ts'
 
 export interface Migration {
   /** The file name without `.ts`: `0001-tokens`. The number is its identity. */
@@ -197,4 +200,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '1460-model-usage', up: modelUsage.up },
   { name: '1461-agent-request-person', up: agentRequestPerson.up },
   { name: '1465-configuration-folders', up: configurationFolders.up },
+  { name: '1466-proposal-storage', up: proposalStorage.up },
+  { name: '1467-proposal-runs', up: proposalRuns.up },
+  { name: '1468-proposed-tables', up: proposedTables.up },
 ]

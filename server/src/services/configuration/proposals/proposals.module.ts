@@ -6,28 +6,46 @@ import { NO_ORIGIN } from '../../../model/event.ts'
 import { defineModule } from '../../../model/module.ts'
 import type { AgentGuardsModule } from '../../access/agent-guards/agent-guards.module.ts'
 import type { EncryptionModule } from '../../access/encryption/encryption.module.ts'
+import type { TokensModule } from '../../access/tokens/tokens.module.ts'
 import type { JobRecordsModule } from '../../jobs/queue/job-records.module.ts'
 import type { BranchesModule } from '../branches/branches.module.ts'
 import type { ComponentsModule } from '../components/components.module.ts'
 import type { ConfigurationsModule } from '../configurations/configurations.module.ts'
 import type { MergeRequestsModule } from '../merge-requests/merge-requests.module.ts'
 import { proposalsRoutes, type Review } from './proposals.routes.ts'
-import { isOfProposal, type Replaced } from './proposals.store.ts'
+import { findProposalOfRequest, type Replaced, setStorageApplied } from './proposals.store.ts'
 import { createProposals, type KnownProposal } from './proposals.ts'
-import { differencesOf, type Side, tablesOf } from './review.ts'
+import { type Difference, differencesBetween, differencesOf, type Side, tablesOf } from './review.ts'
+import { setDue } from './runs.store.ts'
+import { createStartRuns, type StartRunsDeps } from './runs.ts'
 
 export interface ProposalsModuleDeps {
   readonly core: Core
   readonly agentGuards: AgentGuardsModule
   readonly encryption: EncryptionModule
+  readonly tokens: TokensModule
   readonly jobRecords: JobRecordsModule
   readonly components: ComponentsModule
   readonly branches: BranchesModule
   readonly configurations: ConfigurationsModule
   readonly mergeRequests: MergeRequestsModule
+  /** Of the queue, which is created later. */
+  readonly jobs: JobsOfProposals
+}
+
+export interface JobsOfProposals {
+  readonly prepareLater: (
+    actor: Actor,
+    request: { readonly component: string; readonly config: string; readonly mode: 'run' },
+    options: { readonly branch: { readonly id: number; readonly isDefault: boolean }; readonly baseUrl: string },
+  ) => ReturnType<StartRunsDeps['jobs']['prepare']>
+  readonly wake: () => void
+  readonly baseUrl: () => string
 }
 
 const SWEEP_MS = 3_600_000
+/** Runs are started when their proposal is applied; this is for those whose node has stopped. */
+const DUE_RUNS_MS = 5_000
 const ENDED: ReadonlySet<string> = new Set(['accepted', 'undone', 'expired', 'discarded'])
 
 interface Place {
@@ -49,7 +67,7 @@ const schedulesIn = (changes: readonly (Place & { readonly kind: string })[]) =>
 export type ProposalsModule = ReturnType<typeof createProposalsModule>
 
 export function createProposalsModule(deps: ProposalsModuleDeps) {
-  const { core, agentGuards, encryption, jobRecords, components, branches, configurations, mergeRequests } = deps
+  const { core, agentGuards, encryption, tokens, jobRecords, components, branches, configurations, mergeRequests, jobs } = deps
   const { db, inTransaction, clock, publish, subscribe, log } = core
   const { usualDuration } = jobRecords
   const isDestination = (componentId: string): boolean =>
@@ -58,6 +76,15 @@ export function createProposalsModule(deps: ProposalsModuleDeps) {
     ...{ db, inTransaction, clock, branches },
     mergeRequests: mergeRequests.requests,
     approve: mergeRequests.approveAndMerge,
+    storageConflicts: async (projectId, branchId) => {
+      const place = { projectId, branchId, branchIntoId: await branches.defaultId(projectId) }
+      return (await publish('proposal.changesListed', place)).flat().filter(({ isConflict }) => isConflict)
+    },
+    findRun: async (projectId, branchId, { componentId, configurationId }) => {
+      const place = { projectId, branchId, componentId: components.canonicalId(componentId), configurationId }
+      await configurations.runAccess.get(place)
+      return { componentId: place.componentId, configurationId }
+    },
     replacedBy: async (projectId, branchId) => {
       const branchIntoId = await branches.defaultId(projectId)
       const changes = await configurations.merging.changesOf({ projectId, branchFromId: branchId, branchIntoId })
@@ -69,7 +96,7 @@ export function createProposalsModule(deps: ProposalsModuleDeps) {
       }
       return replaced
     },
-    bringBack: async (trx, { actor, origin }, id, replaced) => {
+    bringBack: async (trx, { actor, origin }, { id, storageApplied }, replaced) => {
       const branch = { id: await branches.defaultId(actor.projectId), isDefault: true }
       const inside = configurations.inside(trx, () => async () => [])
       const caller = { actor: { ...actor, canManageBuckets: true }, branch, origin }
@@ -86,6 +113,7 @@ export function createProposalsModule(deps: ProposalsModuleDeps) {
             changeDescription: `Proposal ${id} undone`,
           })
       }
+      await publish('proposal.undone', trx, actor, { id, branchIntoId: branch.id }, storageApplied)
       await publish('schedules.accepted', trx, actor, schedulesIn(replaced.filter(({ kind }) => kind === 'changed')))
     },
     afterRemoval: (projectId, branchId) => publish('branch.removed', projectId, branchId),
@@ -93,12 +121,34 @@ export function createProposalsModule(deps: ProposalsModuleDeps) {
 
   // The person who accepts a schedule starts it, too: nothing is left to be activated by hand.
   subscribe('mergeRequest.merged', async (trx, source, mergeRequestId, changes) => {
-    if (!(await isOfProposal(trx, source.projectId, mergeRequestId))) return
+    const { projectId } = source
+    const proposal = await findProposalOfRequest(trx, projectId, mergeRequestId)
+    if (!proposal) return
+    const place = { projectId, branchId: proposal.branchId, branchIntoId: await branches.defaultId(projectId) }
+    const applied = await publish('proposal.accepted', trx, source, place)
+    await setStorageApplied(trx, projectId, proposal.id, applied.flat())
+    await setDue(trx, projectId, proposal.id, source.tokenId)
     await publish('schedules.accepted', trx, source, schedulesIn(changes.filter(({ kind }) => kind !== 'deleted')))
   })
 
+  /** With what the token has read in data before. */
+  async function marked({ projectId, token }: KnownProposal['proposal'], found: readonly Difference[]): Promise<Difference[]> {
+    const texts = found.map(({ after }) => textOf(after))
+    const copied = await agentGuards.copiedIn(projectId, token.id, texts)
+    return found.map((one, at) => ({ ...one, copiedFrom: copied[at]?.slice(0, 200) ?? null }))
+  }
+
   async function review(actor: Actor, { proposal, state }: KnownProposal): Promise<Review> {
-    const nothing = { changes: [], tables: [], schedules: [], hosts: [], runBy: [], destinations: [], costs: [] }
+    const runs = (await proposals.runsOf({ proposal, state, request: undefined })).map((run) => ({
+      ...{ componentId: run.componentId, configurationId: run.configurationId, jobId: run.jobId },
+      problem: run.problem ?? (ENDED.has(state) && !run.isWanted ? 'Accepted without running it.' : null),
+    }))
+    const nothing = {
+      runs,
+      changes: [],
+      storageChanges: [],
+      ...{ tables: [], schedules: [], hosts: [], runBy: [], destinations: [], costs: [] },
+    }
     if (ENDED.has(state)) return nothing
     const { projectId, branchId } = proposal
     const branchIntoId = await branches.defaultId(projectId)
@@ -111,12 +161,7 @@ export function createProposalsModule(deps: ProposalsModuleDeps) {
       const { theirs, ours } = await configurations.copies.diff(caller, componentId, configurationId)
       sides.push({ before: theirs, after: ours })
       const found = differencesOf(kind === 'created' ? undefined : theirs, kind === 'deleted' ? undefined : ours)
-      const copied = await agentGuards.copiedIn(
-        projectId,
-        proposal.token.id,
-        found.map(({ after }) => textOf(after)),
-      )
-      const differences = found.map((one, at) => ({ ...one, copiedFrom: copied[at]?.slice(0, 200) ?? null }))
+      const differences = await marked(proposal, found)
       shown.push({ componentId, configurationId, name: ours.name, kind, isConflict, differences })
     }
     const links = await configurations.links(projectId, branchId)
@@ -145,9 +190,18 @@ export function createProposalsModule(deps: ProposalsModuleDeps) {
       })
     const known = await agentGuards.hostsIn([...(await configurations.contents(projectId, branchIntoId)), ...opened('before')])
     const hosts = await agentGuards.hostsIn(opened('after'))
+    const storageChanges: Review['storageChanges'][number][] = []
+    for (const { kind, tableId, name, before, after, isConflict } of (
+      await publish('proposal.changesListed', { projectId, branchId, branchIntoId })
+    ).flat()) {
+      const differences = await marked(proposal, differencesBetween(before, after))
+      storageChanges.push({ kind, tableId, name, change: before ? 'changed' : 'created', isConflict, differences })
+    }
     return {
+      runs,
       changes: shown,
-      tables: [...new Set(sides.flatMap(({ after }) => tablesOf(after)))],
+      storageChanges,
+      tables: [...new Set([...sides.flatMap(({ after }) => tablesOf(after)), ...storageChanges.map(({ tableId }) => tableId)])],
       schedules: changes.flatMap(({ componentId, configurationId }, at) =>
         isScheduler(componentId) ? [{ configurationId, cronTab: cronOf(sides[at]!.after) }] : [],
       ),
@@ -158,6 +212,23 @@ export function createProposalsModule(deps: ProposalsModuleDeps) {
     }
   }
 
+  const startRuns = createStartRuns({
+    ...{ db, inTransaction, findActor: tokens.findActor },
+    jobs: {
+      prepare: async (actor, target) => {
+        const branch = { id: await branches.defaultId(actor.projectId), isDefault: true }
+        return jobs.prepareLater(actor, { ...target, mode: 'run' }, { branch, baseUrl: jobs.baseUrl() })
+      },
+      wake: jobs.wake,
+    },
+  })
+  const dueRuns = repeat({
+    everyMs: DUE_RUNS_MS,
+    work: startRuns,
+    onError: (err) => log.error({ err }, 'jobs of accepted proposals could not be started; it is tried again'),
+  })
+  // After the commit of a merge, among others.
+  subscribe('branch.removed', async () => void dueRuns.tick())
   const sweeper = repeat({
     everyMs: SWEEP_MS,
     work: proposals.sweep,
@@ -166,7 +237,10 @@ export function createProposalsModule(deps: ProposalsModuleDeps) {
 
   return defineModule({
     name: 'proposals',
-    background: [{ role: 'worker', start: sweeper.start, stop: sweeper.stop }],
+    background: [
+      { role: 'worker', start: sweeper.start, stop: sweeper.stop },
+      { role: 'worker', isOffInCopies: true, start: dueRuns.start, stop: dueRuns.stop },
+    ],
     sweep: proposals.sweep,
     routes: [proposalsRoutes({ proposals, review })],
     /** For the HTTP kernel. */

@@ -3,7 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { idFrom } from '../../../http/ids.ts'
-import { Nullable, numberedId } from '../../../http/parameters.ts'
+import { Nullable, numberedId, optionalFlag } from '../../../http/parameters.ts'
 import { Timestamp } from '../../../http/record-schemas.ts'
 import type { Needs } from '../../../http/rights.ts'
 import { formatTimestamp } from '../../../kit/clock.ts'
@@ -20,6 +20,20 @@ export interface Review {
     readonly kind: string
     readonly isConflict: boolean
     readonly differences: readonly Difference[]
+  }[]
+  readonly storageChanges: readonly {
+    readonly kind: string
+    readonly tableId: string
+    readonly name: string
+    readonly change: string
+    readonly isConflict: boolean
+    readonly differences: readonly Difference[]
+  }[]
+  readonly runs: readonly {
+    readonly componentId: string
+    readonly configurationId: string
+    readonly jobId: string | null
+    readonly problem: string | null
   }[]
   readonly tables: readonly string[]
   readonly schedules: readonly { readonly configurationId: string; readonly cronTab: string }[]
@@ -39,6 +53,7 @@ export interface ProposalsRoutesDeps {
   readonly review: (actor: Actor, found: KnownProposal) => Promise<Review>
 }
 
+const MAX_RUNS = 20
 const PLACE = '/v2/storage/proposals'
 const ById = Type.Object({ id: numberedId('proposal') })
 const Reason = Type.String({ minLength: 1, maxLength: 1000, description: 'Reason, shown to the agent.' })
@@ -59,6 +74,15 @@ const VIEW = {
   refusal: Nullable(Type.Object({ reason: Type.String(), by: Type.String() })),
 }
 const View = Type.Object(VIEW, { title: 'Proposal' })
+const Differences = Type.Array(
+  Type.Object({
+    pointer: Type.String(),
+    before: Nullable(Type.String()),
+    after: Nullable(Type.String()),
+    copiedFrom: Nullable(Type.String({ description: 'Value that the token has read in data and that this change contains.' })),
+  }),
+  { description: 'Values as JSON text, secrets hidden; at most 200.' },
+)
 const ReviewView = Type.Object(
   {
     ...VIEW,
@@ -69,20 +93,29 @@ const ReviewView = Type.Object(
         name: Type.String(),
         kind: Type.String({ description: '`created`, `changed` or `deleted`.' }),
         isConflict: Type.Boolean({ description: 'True: changed in the default branch, too; accepting is refused.' }),
-        differences: Type.Array(
-          Type.Object({
-            pointer: Type.String(),
-            before: Nullable(Type.String()),
-            after: Nullable(Type.String()),
-            copiedFrom: Nullable(
-              Type.String({ description: 'Value that the token has read in data and that this change contains.' }),
-            ),
-          }),
-          { description: 'Values as JSON text, secrets hidden; at most 200.' },
-        ),
+        differences: Differences,
       }),
     ),
-    tables: Type.Array(Type.String(), { description: 'Tables that the changed configurations read or write.' }),
+    storageChanges: Type.Array(
+      Type.Object({
+        kind: Type.String({ description: '`dataTest`, `dataContract`, `table` or `tableMetadata`.' }),
+        tableId: Type.String(),
+        name: Type.String(),
+        change: Type.String({ description: '`created` or `changed`.' }),
+        isConflict: Type.Boolean({ description: 'True: the default branch has changed, and accepting is refused.' }),
+        differences: Differences,
+      }),
+      { description: 'What is changed besides configurations.' },
+    ),
+    runs: Type.Array(
+      Type.Object({
+        ...PLACE_OF,
+        jobId: Nullable(Type.String({ description: 'Null before it is started.' })),
+        problem: Nullable(Type.String({ description: 'Why it was not started.' })),
+      }),
+      { description: 'Configurations that run once the proposal is accepted.' },
+    ),
+    tables: Type.Array(Type.String(), { description: 'Tables that the changes read, write or are about.' }),
     schedules: Type.Array(Type.Object({ configurationId: Type.String(), cronTab: Type.String() })),
     hosts: Type.Array(
       Type.Object({
@@ -169,13 +202,27 @@ export function proposalsRoutes({ proposals, review }: ProposalsRoutesDeps): Fas
           body: Type.Object({
             title: Type.String({ minLength: 1, maxLength: 255, description: 'Title.' }),
             description: Type.Optional(Type.String({ maxLength: 65_536, description: 'Why.' })),
+            run: Type.Optional(
+              Type.Array(
+                Type.Object({
+                  component: Type.String({ minLength: 1, maxLength: 255, description: 'Id of the component.' }),
+                  config: Type.String({ minLength: 1, maxLength: 255, description: 'Id of the configuration.' }),
+                }),
+                {
+                  maxItems: MAX_RUNS,
+                  description:
+                    'Configurations to run once the proposal is accepted, with the rights of who accepts it. They start together; use a flow for an order.',
+                },
+              ),
+            ),
           }),
           response: { 200: View },
         },
       },
       async (req) => {
-        const { title, description = '' } = req.body
-        return viewOf(req, await proposals.submit(req.actor, idOf(req.params.id), { title, description }, req.origin))
+        const { title, description = '', run = [] } = req.body
+        const runs = run.map(({ component, config: id }) => ({ componentId: component, configurationId: id }))
+        return viewOf(req, await proposals.submit(req.actor, idOf(req.params.id), { title, description, runs }, req.origin))
       },
     )
 
@@ -188,11 +235,16 @@ export function proposalsRoutes({ proposals, review }: ProposalsRoutesDeps): Fas
         },
         schema: {
           params: ById,
-          body: Type.Optional(Type.Object({ reason: Type.Optional(Reason) })),
+          body: Type.Optional(
+            Type.Object({
+              reason: Type.Optional(Reason),
+              runJobs: optionalFlag('False: the jobs of the proposal are not started. Default: true.'),
+            }),
+          ),
           response: { 200: View },
         },
       },
-      async (req) => viewOf(req, await proposals.accept(req, idOf(req.params.id), req.body?.reason)),
+      async (req) => viewOf(req, await proposals.accept(req, idOf(req.params.id), req.body ?? {})),
     )
 
     app.post(

@@ -3,6 +3,7 @@
 import type { Generated, Kysely, Selectable } from 'kysely'
 import { type Db, type Trx, withTables } from '../../../engines/metadata-db/dialects.ts'
 import { readStored } from '../../../kit/stored-json.ts'
+import type { AppliedStorageChange } from '../../../model/hooks.ts'
 
 interface ProposalTable {
   id: Generated<number>
@@ -15,6 +16,8 @@ interface ProposalTable {
   /** JSON of Replaced[]; null before it is accepted. */
   replaced: string | null
   undone_at: number | null
+  /** JSON of AppliedStorageChange[]; null before it is applied. */
+  storage_applied: string | null
 }
 
 /** A configuration of the default branch before a proposal changed it; `version` is null for one that did not exist. */
@@ -34,6 +37,8 @@ export interface Proposal {
   readonly createdAt: Date
   readonly replaced: readonly Replaced[] | undefined
   readonly undoneAt: Date | undefined
+  /** Besides configurations. */
+  readonly storageApplied: readonly AppliedStorageChange[]
 }
 
 const table = (db: Db): Kysely<{ proposal: ProposalTable }> => withTables<{ proposal: ProposalTable }>(db)
@@ -71,14 +76,14 @@ export async function findProposalOfBranch(db: Db, projectId: number, branchId: 
   return row && proposalOf(row)
 }
 
-export async function isOfProposal(db: Db, projectId: number, mergeRequestId: number): Promise<boolean> {
+export async function findProposalOfRequest(db: Db, projectId: number, mergeRequestId: number): Promise<Proposal | undefined> {
   const row = await table(db)
     .selectFrom('proposal')
-    .select('id')
+    .selectAll()
     .where('project_id', '=', projectId)
     .where('merge_request_id', '=', mergeRequestId)
     .executeTakeFirst()
-  return row !== undefined
+  return row && proposalOf(row)
 }
 
 export async function countProposalsOfToken(db: Db, projectId: number, tokenId: number, since: Date): Promise<number> {
@@ -109,6 +114,20 @@ export async function setReplaced(trx: Trx, projectId: number, id: number, repla
   await table(trx)
     .updateTable('proposal')
     .set({ replaced: JSON.stringify(replaced) })
+    .where('project_id', '=', projectId)
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function setStorageApplied(
+  trx: Trx,
+  projectId: number,
+  id: number,
+  applied: readonly AppliedStorageChange[],
+): Promise<void> {
+  await table(trx)
+    .updateTable('proposal')
+    .set({ storage_applied: JSON.stringify(applied) })
     .where('project_id', '=', projectId)
     .where('id', '=', id)
     .execute()
@@ -178,4 +197,5 @@ const proposalOf = (row: Selectable<ProposalTable>): Proposal => ({
   createdAt: new Date(row.created_at),
   replaced: row.replaced === null ? undefined : readStored<readonly Replaced[]>(row.replaced),
   undoneAt: row.undone_at === null ? undefined : new Date(row.undone_at),
+  storageApplied: row.storage_applied === null ? [] : readStored<readonly AppliedStorageChange[]>(row.storage_applied),
 })

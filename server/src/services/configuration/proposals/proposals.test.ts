@@ -16,6 +16,17 @@ interface Proposal {
     readonly kind: string
     readonly differences: readonly { readonly pointer: string; readonly before: string | null; readonly after: string | null }[]
   }[]
+  readonly runs: readonly {
+    readonly configurationId: string
+    readonly jobId: string | null
+    readonly problem: string | null
+  }[]
+  readonly storageChanges: readonly {
+    readonly kind: string
+    readonly name: string
+    readonly change: string
+    readonly differences: readonly object[]
+  }[]
   readonly hosts: readonly { readonly host: string; readonly isNew: boolean }[]
   readonly tables: readonly string[]
   readonly link: string
@@ -245,6 +256,281 @@ test('an accepted proposal is undone as one, unless something of it has changed 
   assert.equal(late.status, 409, late.text)
   assert.match(late.text, /has changed since proposal/)
   assert.equal((await stack.request('GET', `${CONFIGS}/${next.made}`)).status, 200, 'nothing of it was undone')
+})
+
+test('jobs of a proposal start once it is accepted, unless the person leaves them out', async () => {
+  const { stack, asAgent, mine } = await start()
+  const id = await stack.configure('test.noop', { parameters: { a: 1 } })
+  const propose = async () => {
+    const made = (await asAgent('POST', CONFIGS, { json: { name: 'new', configuration: {} } })).json<{ id: string }>().id
+    const [proposal] = await mine()
+    return { made, place: `/v2/storage/proposals/${proposal!.id}` }
+  }
+  const jobsOf = async (config: string) =>
+    (await stack.request('GET', `/queue/jobs?configId=${config}`)).json<{ id: string; token: { description: string } }[]>()
+  const first = await propose()
+  const submit = (place: string, run: readonly object[]) => asAgent('POST', `${place}/submit`, { json: { title: 'Run it', run } })
+  const wrong = await submit(first.place, [{ component: 'test.noop', config: 'nothing' }])
+  assert.equal(wrong.status, 404, wrong.text)
+  const places = [first.made, id].map((config) => ({ component: 'test.noop', config }))
+  const submitted = await submit(first.place, places)
+  assert.equal(submitted.status, 200, submitted.text)
+  const runsAt = async (place: string) => (await stack.request('GET', place)).json<Proposal>().runs
+  assert.deepEqual(
+    await runsAt(first.place),
+    [first.made, id].map((configurationId) => ({ componentId: 'test.noop', configurationId, jobId: null, problem: null })),
+  )
+  assert.deepEqual(await jobsOf(id), [], 'nothing ran yet')
+  assert.equal((await stack.request('POST', `${first.place}/accept`)).status, 200)
+  const started = await until('they are started', async () => {
+    const runs = await runsAt(first.place)
+    return runs.every(({ jobId }) => jobId !== null) && runs
+  })
+  for (const { jobId, configurationId } of started) {
+    const job = await stack.wait((await stack.request('GET', `/queue/jobs/${jobId}`)).json())
+    assert.equal(job.status, 'success')
+    assert.deepEqual(
+      (await jobsOf(configurationId)).map((one) => [one.id, /Master/.test(one.token.description)]),
+      [[jobId, true]],
+      'once, with the rights of the person',
+    )
+  }
+
+  const next = await propose()
+  await submit(next.place, [{ component: 'test.noop', config: next.made }])
+  const accepted = await stack.request('POST', `${next.place}/accept`, { json: { runJobs: false } })
+  assert.equal(accepted.status, 200, accepted.text)
+  await until('it is applied', async () => (await mine())[0]?.state === 'accepted')
+  assert.deepEqual(
+    (await runsAt(next.place)).map(({ jobId, problem }) => [jobId, problem]),
+    [[null, 'Accepted without running it.']],
+  )
+
+  const broken = await propose()
+  await asAgent('PUT', `${CONFIGS}/${broken.made}`, { json: { isDisabled: true } })
+  await submit(broken.place, [{ component: 'test.noop', config: broken.made }])
+  assert.equal((await stack.request('POST', `${broken.place}/accept`)).status, 200)
+  const [failed] = await until('it is tried', async () => {
+    const runs = await runsAt(broken.place)
+    return runs[0]!.problem !== null && runs
+  })
+  assert.match(failed!.problem!, /disabled/)
+  assert.deepEqual(await jobsOf(next.made), [])
+})
+
+test('data tests and contracts are proposed, applied with the configurations and undone with them', async () => {
+  const { stack, asAgent, mine } = await start()
+  await stack.request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'main' } })
+  await stack.request('POST', '/v2/storage/buckets/in.c-main/tables', { form: { name: 'orders', dataString: 'id,price\n1,5\n' } })
+  const tableId = 'in.c-main.orders'
+  interface DataTest {
+    readonly id: string
+    readonly name: string
+    readonly severity: string
+    readonly isEnabled: boolean
+    readonly parameters: object
+  }
+  const TESTS = '/v2/storage/data-tests'
+  const known = (
+    await stack.request('POST', TESTS, {
+      json: { tableId, name: 'price', type: 'range', parameters: { column: 'price', min: 0 } },
+    })
+  ).json<DataTest>()
+  const old = (
+    await stack.request('POST', TESTS, { json: { tableId, name: 'old', type: 'notNull', parameters: { columns: ['id'] } } })
+  ).json<DataTest>()
+  const tests = async (ask = stack.request) => (await ask('GET', `${TESTS}?tableId=${tableId}`)).json<DataTest[]>()
+  const production = await tests()
+  assert.equal(production.length, 2)
+
+  const changed = await asAgent('PUT', `${TESTS}/${known.id}`, { json: { parameters: { column: 'price', min: 1 } } })
+  assert.equal(changed.status, 200, changed.text)
+  const created = await asAgent('POST', TESTS, {
+    json: { tableId, name: 'ids', type: 'unique', parameters: { columns: ['id'] }, severity: 'warn' },
+  })
+  assert.equal(created.status, 201, created.text)
+  const kept = await asAgent('DELETE', `${TESTS}/${old.id}`)
+  assert.equal(kept.json<{ code: string }>().code, 'storage.dataTests.proposedRemoval', kept.text)
+  const renamed = await asAgent('PUT', `${TESTS}/${old.id}`, { json: { name: 'older' } })
+  assert.equal(renamed.json<{ code: string }>().code, 'storage.dataTests.proposedRemoval', renamed.text)
+  assert.equal((await asAgent('PUT', `${TESTS}/${old.id}`, { json: { isEnabled: false } })).status, 200)
+  const { contract } = (await stack.request('GET', `/v2/storage/tables/${tableId}/contract`)).json<{ contract: string }>()
+  const agreed = await asAgent('PUT', `/v2/storage/tables/${tableId}/contract`, { json: { contract } })
+  assert.equal(agreed.status, 200, agreed.text)
+  const tried = await asAgent('POST', `/v2/storage/tables/${tableId}/data-tests/run`)
+  assert.equal(tried.status, 202, tried.text)
+  const { results } = await stack.wait(tried.json())
+  assert.equal((results as { status: string }).status, 'passed', JSON.stringify(results))
+  assert.equal((await asAgent('POST', `${TESTS}/import`, { json: { runResults: {} } })).status, 403, 'results are not proposed')
+  assert.deepEqual(await tests(), production, 'production is as it was')
+  const isDraft = async () =>
+    (await stack.request('GET', `/v2/storage/tables/${tableId}/contract`)).json<{ isDraft: boolean }>().isDraft
+  assert.equal(await isDraft(), true)
+  assert.equal((await stack.request('GET', `/v2/storage/tables/${tableId}/data-tests/runs`)).text, '[]')
+
+  const [proposal] = await mine()
+  const place = `/v2/storage/proposals/${proposal!.id}`
+  const review = (await stack.request('GET', place)).json<Proposal>()
+  assert.deepEqual(
+    review.storageChanges.map(({ kind, name, change }) => `${change} ${kind} ${name}`),
+    ['changed dataTest price', 'created dataTest ids', 'changed dataTest old', `created dataContract ${tableId}`],
+  )
+  assert.deepEqual(review.storageChanges[0]!.differences, [{ pointer: '/rule/min', before: '0', after: '1', copiedFrom: null }])
+  assert.deepEqual(review.tables, [tableId])
+  assert.equal((await asAgent('POST', `${place}/submit`, { json: { title: 'Tests' } })).status, 200)
+  assert.equal((await asAgent('PUT', `${TESTS}/${old.id}`, { json: { severity: 'warn' } })).status, 409, 'it is submitted')
+  const accept = async () => {
+    assert.equal((await stack.request('POST', `${place}/accept`)).status, 200)
+    await until('it is applied', async () => (await mine())[0]?.state === 'accepted')
+  }
+  await accept()
+  const applied = new Map((await tests()).map((one) => [one.name, one]))
+  assert.deepEqual([...applied.keys()], ['ids', 'old', 'price'])
+  assert.deepEqual(applied.get('price')!.parameters, { column: 'price', min: 1 })
+  assert.equal(applied.get('price')!.id, known.id, 'its runs stay with it')
+  assert.equal(applied.get('old')!.isEnabled, false)
+  assert.equal(applied.get('ids')!.severity, 'warn')
+  assert.equal(await isDraft(), false)
+  const load = await stack.request('POST', `/v2/storage/tables/${tableId}/import`, { form: { dataString: 'id,price\n1,0\n' } })
+  assert.match(load.text, /price/, 'loads are tested by it')
+  assert.equal(load.status, 400, load.text)
+
+  await stack.request('PUT', `${TESTS}/${applied.get('ids')!.id}`, { json: { severity: 'stop' } })
+  const late = await stack.request('POST', `${place}/undo`)
+  assert.equal(late.json<{ code: string }>().code, 'proposals.storageChangedSince', late.text)
+  assert.equal((await tests()).length, 3, 'nothing of it was undone')
+  await stack.request('PUT', `${TESTS}/${applied.get('ids')!.id}`, { json: { severity: 'warn' } })
+  const undone = await stack.request('POST', `${place}/undo`)
+  assert.equal(undone.json<Proposal>().state, 'undone', undone.text)
+  const plain = (all: readonly DataTest[]) =>
+    all.map(({ id, name, severity, isEnabled, parameters }) => ({ id, name, severity, isEnabled, parameters }))
+  assert.deepEqual(plain(await tests()), plain(production))
+  assert.equal(await isDraft(), true)
+})
+
+test('tables and descriptions are proposed, and undone while they are empty', async () => {
+  const { stack, asAgent, mine } = await start()
+  await stack.request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'main' } })
+  await stack.request('POST', '/v2/storage/buckets', { json: { stage: 'out', name: 'other' } })
+  await stack.request('POST', '/v2/storage/buckets/in.c-main/tables', { form: { name: 'orders', dataString: 'id,price\n1,5\n' } })
+  const known = 'in.c-main.orders'
+  const texts = (description: string, ofColumn: string) => ({
+    provider: 'user',
+    metadata: [{ key: 'KBC.description', value: description }],
+    columnsMetadata: { price: [{ key: 'KBC.description', value: ofColumn, columnName: 'price' }] },
+  })
+  const describe = (ask = stack.request) => ask('POST', `/v2/storage/tables/${known}/metadata`, { json: texts('ours', 'gross') })
+  assert.equal((await describe()).status, 201)
+  const define = (bucket: string, name: string, more: object = {}) =>
+    asAgent('POST', `/v2/storage/buckets/${bucket}/tables-definition`, {
+      json: {
+        name,
+        columns: [{ name: 'id', definition: { type: 'INTEGER' } }, { name: 'city' }],
+        primaryKeysNames: ['id'],
+        ...more,
+      },
+    })
+  const tablesOf = async (ask = stack.request) =>
+    (await ask('GET', '/v2/storage/tables')).json<{ id: string }[]>().map(({ id }) => id)
+
+  const taken = await define('in.c-main', 'orders')
+  assert.equal(taken.status, 400, taken.text)
+  assert.match(taken.text, /already/)
+  for (const [bucket, name] of [
+    ['in.c-new', 'cities'],
+    ['in.c-new', 'streets'],
+    ['in.c-main', 'cities'],
+    ['in.c-main', 'wrong'],
+  ] as const) {
+    const defined = await define(bucket, name)
+    assert.equal(defined.status, 202, defined.text)
+    assert.equal((await stack.wait(defined.json())).status, 'success')
+  }
+  assert.equal((await asAgent('DELETE', '/v2/storage/tables/in.c-main.wrong')).status, 204, 'of its own')
+  const foreign = await asAgent('DELETE', `/v2/storage/tables/${known}`)
+  assert.equal(foreign.status, 403, foreign.text)
+  const described = await asAgent('POST', '/v2/storage/tables/in.c-new.cities/metadata', {
+    json: { provider: 'user', metadata: [{ key: 'KBC.description', value: 'Cities' }] },
+  })
+  assert.equal(described.status, 201, described.text)
+  const other = { json: texts('theirs', 'net') }
+  assert.equal((await asAgent('POST', `/v2/storage/tables/${known}/metadata`, other)).status, 201)
+  const rows = await asAgent('POST', '/v2/storage/tables/in.c-new.cities/import', { form: { dataString: 'id,city\n1,Brno\n' } })
+  assert.equal(rows.json<{ code: string }>().code, 'proposals.notPossible', rows.text)
+  assert.deepEqual(await tablesOf(), [known], 'production is as it was')
+
+  const [proposal] = await mine()
+  const place = `/v2/storage/proposals/${proposal!.id}`
+  const review = (await stack.request('GET', place)).json<Proposal>()
+  assert.deepEqual(
+    review.storageChanges.map(({ kind, name, change }) => `${change} ${kind} ${name}`),
+    [
+      'created table in.c-new.cities',
+      'created table in.c-new.streets',
+      'created table in.c-main.cities',
+      `changed tableMetadata ${known}`,
+    ],
+  )
+  assert.match(JSON.stringify(review.storageChanges[0]), /INTEGER.*Cities/)
+  assert.deepEqual(review.storageChanges.at(-1)!.differences, [
+    { pointer: '/metadata/KBC.description', before: '"ours"', after: '"theirs"', copiedFrom: null },
+    { pointer: '/columnsMetadata/price/KBC.description', before: '"gross"', after: '"net"', copiedFrom: null },
+  ])
+  assert.equal((await asAgent('POST', `${place}/submit`, { json: { title: 'Tables' } })).status, 200)
+
+  const inTheWay = await stack.request('POST', '/v2/storage/buckets/in.c-main/tables', {
+    form: { name: 'cities', dataString: 'a\n' },
+  })
+  assert.equal(inTheWay.status, 201, inTheWay.text)
+  const conflict = await stack.request('POST', `${place}/accept`)
+  assert.equal(conflict.json<{ code: string }>().code, 'proposals.storageConflict', conflict.text)
+  assert.equal((await stack.request('DELETE', '/v2/storage/tables/in.c-main.cities')).status, 204)
+  assert.equal((await stack.request('POST', `${place}/accept`)).status, 200)
+  await until('it is applied', async () => (await mine())[0]?.state === 'accepted')
+  assert.deepEqual((await tablesOf()).sort(), ['in.c-main.cities', known, 'in.c-new.cities', 'in.c-new.streets'])
+  const made = (await stack.request('GET', '/v2/storage/tables/in.c-new.cities')).json<{
+    primaryKey: string[]
+    isTyped: boolean
+    rowsCount: number
+    metadata: { key: string; value: string }[]
+  }>()
+  assert.deepEqual([made.primaryKey, made.isTyped, made.rowsCount], [['id'], true, 0])
+  assert.equal(made.metadata.find(({ key }) => key === 'KBC.description')?.value, 'Cities')
+  const textsNow = async () => {
+    const { metadata, columnMetadata } = (await stack.request('GET', `/v2/storage/tables/${known}`)).json<{
+      metadata: { value: string }[]
+      columnMetadata: { price: { value: string }[] }
+    }>()
+    return [metadata[0]?.value, columnMetadata.price[0]?.value]
+  }
+  assert.deepEqual(await textsNow(), ['theirs', 'net'])
+
+  const load = await stack.request('POST', '/v2/storage/tables/in.c-main.cities/import', {
+    form: { dataString: 'id,city\n1,Brno\n' },
+  })
+  assert.equal(load.status, 200, load.text)
+  await describe()
+  const late = await stack.request('POST', `${place}/undo`)
+  assert.equal(late.json<{ code: string }>().code, 'proposals.storageChangedSince', late.text)
+  assert.equal((await tablesOf()).length, 4, 'nothing of it was undone')
+  await stack.request('POST', `/v2/storage/tables/${known}/metadata`, other)
+  const undone = await stack.request('POST', `${place}/undo`)
+  assert.equal(undone.json<Proposal>().state, 'undone', undone.text)
+  assert.deepEqual((await tablesOf()).sort(), ['in.c-main.cities', known], 'rows are kept')
+  assert.deepEqual(await textsNow(), ['ours', 'gross'])
+  const buckets = (await stack.request('GET', '/v2/storage/buckets')).json<{ id: string }[]>()
+  assert.deepEqual(
+    buckets.map(({ id }) => id),
+    ['in.c-main', 'out.c-other'],
+    'a bucket that it created is gone with its tables',
+  )
+  const { token: reader } = (
+    await stack.request('POST', '/v2/storage/tokens', {
+      json: { description: 'reader', bucketPermissions: { 'in.c-main': 'read', 'out.c-other': 'write' }, onlyProposes: true },
+    })
+  ).json<{ token: string }>()
+  const unwanted = await stack.request('POST', `/v2/storage/tables/${known}/metadata`, { ...other, token: reader })
+  assert.equal(unwanted.status, 403, unwanted.text)
 })
 
 test('people propose a branch of their own', async () => {

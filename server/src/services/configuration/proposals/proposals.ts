@@ -10,6 +10,7 @@ import type { Clock } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { Actor } from '../../../model/actor.ts'
 import { type EventSource, NO_ORIGIN, type Origin } from '../../../model/event.ts'
+import type { StorageChange } from '../../../model/hooks.ts'
 import type { Requester } from '../../../model/storage-job.ts'
 import {
   countProposalsOfToken,
@@ -25,6 +26,7 @@ import {
   setReplaced,
   setUndone,
 } from './proposals.store.ts'
+import { cancelDue, type KnownRun, listRuns, type ProposedRun, replaceRuns, setWanted } from './runs.store.ts'
 
 interface Branch {
   readonly id: number
@@ -81,13 +83,17 @@ export interface ProposalsDeps {
       reason?: string,
     ): Promise<Request>
   }
+  /** What it changes besides configurations and the default branch cannot take any more. */
+  readonly storageConflicts: (projectId: number, branchId: number) => Promise<readonly StorageChange[]>
+  /** The configuration to run, with the id of its component; rejects when the branch has none. */
+  readonly findRun: (projectId: number, branchId: number, run: ProposedRun) => Promise<ProposedRun>
   /** What the default branch has now of everything that a proposal changes. */
   readonly replacedBy: (projectId: number, branchId: number) => Promise<readonly Replaced[]>
   /** Brings it back; rejects when something of it was changed since. */
   readonly bringBack: (
     trx: Trx,
     requester: { readonly actor: Actor; readonly origin: Origin },
-    id: number,
+    proposal: Proposal,
     replaced: readonly Replaced[],
   ) => Promise<void>
   /** Approves, and merges when enough have approved; refuses conflicts before. */
@@ -201,7 +207,7 @@ export function createProposals(deps: ProposalsDeps) {
   async function submit(
     actor: Actor,
     id: number,
-    { title, description }: { readonly title: string; readonly description: string },
+    { title, description, runs }: { readonly title: string; readonly description: string; readonly runs: readonly ProposedRun[] },
     origin: Origin,
   ): Promise<KnownProposal> {
     const { proposal, state, request } = await get(actor, id)
@@ -211,6 +217,8 @@ export function createProposals(deps: ProposalsDeps) {
     const submits = request?.activity.filter(({ what, at }) => what === 'request-review' && at > since).length ?? 0
     if (submits >= SUBMITTED_PER_HOUR)
       throw new PlatformError('proposals.tooMany', { what: 'submissions', limit: SUBMITTED_PER_HOUR, seconds: 600 })
+    const found: ProposedRun[] = []
+    for (const run of runs) found.push(await deps.findRun(actor.projectId, proposal.branchId, run))
     const agent = actor.onlyProposes ? asManager(actor) : actor
     const submitted = request
       ? await mergeRequests.update(agent, request.id, { title, description })
@@ -222,18 +230,35 @@ export function createProposals(deps: ProposalsDeps) {
           },
           origin,
         )
-    await inTransaction((trx) => setMergeRequest(trx, actor.projectId, id, submitted.id))
+    await inTransaction(async (trx) => {
+      await setMergeRequest(trx, actor.projectId, id, submitted.id)
+      await replaceRuns(trx, actor.projectId, id, found)
+    })
     await mergeRequests.advance(agent, submitted.id, 'request-review', origin)
     return get(actor, id)
   }
 
   /** Rule 3. */
-  async function accept(requester: Requester & { readonly actor: Actor }, id: number, reason?: string): Promise<KnownProposal> {
+  async function accept(
+    requester: Requester & { readonly actor: Actor },
+    id: number,
+    { reason, runJobs = true }: { readonly reason?: string | undefined; readonly runJobs?: boolean | undefined },
+  ): Promise<KnownProposal> {
     const { proposal, request, state } = await get(requester.actor, id)
     if (!request || state !== 'submitted') throw new PlatformError('proposals.wrongState', { id, state, step: 'accept' })
     const { projectId, branchId } = proposal
+    const [conflict] = await deps.storageConflicts(projectId, branchId)
+    if (conflict)
+      throw new PlatformError('proposals.storageConflict', {
+        id,
+        what: `${conflict.kind} ${conflict.name}`,
+        table: conflict.tableId,
+      })
     const replaced = await deps.replacedBy(projectId, branchId)
-    await inTransaction((trx) => setReplaced(trx, projectId, id, replaced))
+    await inTransaction(async (trx) => {
+      await setReplaced(trx, projectId, id, replaced)
+      await setWanted(trx, projectId, id, runJobs)
+    })
     await deps.approve(requester, request.id, reason)
     return get(requester.actor, id)
   }
@@ -254,7 +279,8 @@ export function createProposals(deps: ProposalsDeps) {
     await inTransaction(async (trx) => {
       if (!(await setUndone(trx, actor.projectId, id, clock.now())))
         throw new PlatformError('proposals.wrongState', { id, state: 'undone', step: 'undo' })
-      await deps.bringBack(trx, requester, id, replaced)
+      await cancelDue(trx, actor.projectId, id, 'The proposal was undone before the job started.')
+      await deps.bringBack(trx, requester, proposal, replaced)
     })
     return get(actor, id)
   }
@@ -285,7 +311,10 @@ export function createProposals(deps: ProposalsDeps) {
     await deps.afterRemoval(actor.projectId, proposal.branchId)
   }
 
-  return { branchOf, open, begin, current, list, get, submit, accept, refuse, undo, sweep, discard }
+  /** What runs once it is accepted, or ran. */
+  const runsOf = ({ proposal: { projectId, id } }: KnownProposal): Promise<KnownRun[]> => listRuns(db, projectId, id)
+
+  return { branchOf, open, begin, current, list, get, runsOf, submit, accept, refuse, undo, sweep, discard }
 }
 
 function writable({ proposal, state }: KnownProposal): { id: number; isDefault: boolean } {

@@ -27,10 +27,11 @@ const MAX_DIFFERENCES = 200
 
 /** One line for each value that differs; `/rows/<id>` is before the pointers of a row. */
 export function differencesOf(before: Side | undefined, after: Side | undefined): Difference[] {
-  return jsonDifferences(before && whole(before), after && whole(after), MAX_DIFFERENCES).map((one) => ({
-    ...one,
-    copiedFrom: null,
-  }))
+  return differencesBetween(before && whole(before), after && whole(after))
+}
+
+export function differencesBetween(before: object | undefined, after: object | undefined): Difference[] {
+  return jsonDifferences(before, after, MAX_DIFFERENCES).map((one) => ({ ...one, copiedFrom: null }))
 }
 
 const whole = ({ name, description, isDisabled, configuration, rows }: Side) => ({

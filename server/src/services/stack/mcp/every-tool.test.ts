@@ -109,6 +109,8 @@ test('every tool works through the official client', { timeout: 240_000 }, async
   await use('create_table', { table, columns: [{ name: 'id' }, { name: 'state' }], primaryKey: ['id'], csv: 'id,state\n1,new\n' })
   const loaded = await use<{ table: { rows: number } }>('load_table', { table, csv: 'id,state\n1,paid\n2,new\n' })
   assert.equal(loaded.table.rows, 2, 'added by their key')
+  const texts = { table, description: 'What customers buy', columns: { state: 'new or paid' } }
+  assert.equal((await use<{ described: number }>('document_table', texts)).described, 2)
   assert.match((await agent.call('load_table', { table })).text, /either csv or file/)
   const csv = await use<{ data: { file: number; link: string; notice: string } }>('export_rows', {
     sql: 'SELECT * FROM "in.c-main"."orders" ORDER BY id',

@@ -23,6 +23,7 @@ interface Review {
   readonly hosts: readonly { readonly host: string; readonly isNew: boolean }[]
   readonly schedules: readonly { readonly configurationId: string; readonly cronTab: string }[]
   readonly changes: readonly unknown[]
+  readonly storageChanges: readonly { readonly kind: string; readonly name: string; readonly change: string }[]
 }
 
 /** An agent that shows pages to its person, who enters the key of the API there. */
@@ -46,8 +47,8 @@ async function proposingAgent(t: Parameters<typeof connectAgent>[0], stack: Shel
 }
 
 /** The person reads the review and accepts. */
-async function accepted(stack: ShellStack, agent: Agent, title: string): Promise<Review> {
-  const { proposal } = await agent.use<{ proposal: { id: number } }>('submit_proposal', { title })
+async function accepted(stack: ShellStack, agent: Agent, title: string, runs: readonly object[] = []): Promise<Review> {
+  const { proposal } = await agent.use<{ proposal: { id: number } }>('submit_proposal', { title, run: runs })
   const address = `/v2/storage/proposals/${proposal.id}`
   const review = (await stack.request('GET', address)).json<Review>()
   assert.doesNotMatch(JSON.stringify(review), new RegExp(KEY))
@@ -134,6 +135,13 @@ test('from "pull this API" to a scheduled, tested table, by a proposal that a pe
     ['entered'],
   )
   const source = { component: EXTRACTOR, configuration: pulled.secrets[0]!.configuration }
+  const cities = { table: 'in.c-shop.cities', columns: [{ name: 'id' }, { name: 'city' }], primaryKey: ['id'] }
+  const withRows = await agent.call('create_table', { ...cities, csv: 'id,city\n1,Brno\n' })
+  assert.equal(withRows.value.code, 'proposals.noRows', withRows.text)
+  const { table } = await agent.use<{ table: { id: string } }>('create_table', cities)
+  await agent.use('document_table', { table: table.id, description: 'Cities of the API', columns: { city: 'Its name' } })
+  await agent.use('save_test', { table: table.id, name: 'ids', type: 'unique', parameters: { columns: ['id'] } })
+  assert.equal((await agent.use<{ status: string }>('run_tests', { table: table.id })).status, 'passed')
   const counted = await agent.use<Saved>('create_transformation', {
     name: 'Count',
     statements: ['create table counted as select count(*) as cities from cities'],
@@ -148,12 +156,13 @@ test('from "pull this API" to a scheduled, tested table, by a proposal that a pe
     ],
   })
   assert.deepEqual(flow.problems, [])
-  assert.match(JSON.stringify(counted.problems), /in\.c-shop\.cities\\" does not exist/, 'not before the first run')
+  assert.deepEqual(counted.problems, [], 'the branch has the table')
   const place = { component: flow.configuration.component, configuration: flow.configuration.id }
   await agent.use('set_schedule', { ...place, cron: '30 2 * * *' })
   assert.equal((await stack.request('GET', `/v2/storage/components/${EXTRACTOR}/configs`)).json<unknown[]>().length, 0)
 
-  const review = await accepted(stack, agent, 'Pull the cities every night')
+  assert.equal((await stack.request('GET', '/v2/storage/tables')).text, '[]', 'production has no table yet')
+  const review = await accepted(stack, agent, 'Pull the cities every night', [place])
   assert.deepEqual(review.hosts, [{ host: new URL(api).host, isNew: true }])
   assert.equal(review.changes.length, 4)
   const [schedule] = review.schedules
@@ -161,16 +170,29 @@ test('from "pull this API" to a scheduled, tested table, by a proposal that a pe
   assert.deepEqual([active?.configurationId, active?.schedule.cronTab], [schedule!.configurationId, '30 2 * * *'])
   assert.ok(active?.nextExecutionTime, 'who accepts a schedule starts it, too')
 
-  const job = await run(stack, place.component, place.configuration)
+  assert.deepEqual(
+    review.storageChanges.map(({ kind, name, change }) => `${change} ${kind} ${name}`),
+    ['created table in.c-shop.cities', 'created dataTest ids'],
+  )
+  const started = await until('the flow is started', async () => {
+    const { proposal } = await agent.use<{ proposal: { runs: { jobId: string | null }[] } }>('my_proposal')
+    return proposal.runs[0]?.jobId
+  })
+  const job = await stack.wait((await stack.request('GET', `/queue/jobs/${started}`)).json<Job>())
   assert.equal(job.status, 'success', JSON.stringify(job))
   const rows = await agent.use<{ items: unknown[][] }>('query', { sql: 'SELECT cities FROM "out.c-shop"."counted"' })
   assert.deepEqual(rows.items.map(String), ['2'])
-  // Tests of tables are no configurations: an agent whose token may change tables adds them.
-  const direct = await connectAgent(t, stack.url, { token: stack.masterToken })
-  await direct.use('save_test', { table: 'in.c-shop.cities', name: 'ids', type: 'unique', parameters: { columns: ['id'] } })
-  assert.equal((await direct.use<{ status: string }>('run_tests', { table: 'in.c-shop.cities' })).status, 'passed')
-  const described = await agent.use<{ tests: unknown[] }>('describe_table', { table: 'in.c-shop.cities' })
+  const runs = await stack.request('GET', `/v2/storage/tables/${table.id}/data-tests/runs`)
+  assert.deepEqual(
+    runs.json<{ status: string; trigger: string }[]>().map(({ status, trigger }) => `${trigger} ${status}`),
+    ['load passed'],
+  )
+  const described = await agent.use<{ tests: unknown[]; table: { description: string }; columns: object[] }>('describe_table', {
+    table: table.id,
+  })
   assert.equal(described.tests.length, 1)
+  assert.equal(described.table.description, 'Cities of the API')
+  assert.deepEqual(described.columns, [{ name: 'id' }, { name: 'city', description: 'Its name' }])
 })
 
 test('a failing job is explained and repaired by a proposal that was rehearsed', async (t) => {

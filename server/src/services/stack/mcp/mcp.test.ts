@@ -400,7 +400,7 @@ test('an agent that only proposes changes nothing in production, and its proposa
   const tools = await agent.tools()
   assert.ok(JSON.stringify(tools).length <= 6_000 * CHARACTERS_PER_TOKEN)
   const names = tools.map(({ name }) => name)
-  assert.ok(names.includes('submit_proposal') && !names.includes('run_configuration') && !names.includes('delete_table'))
+  assert.ok(names.includes('submit_proposal') && !names.includes('run_configuration') && !names.includes('load_table'))
   assert.match((await agent.use<{ writes: string }>('who_am_i')).writes, /^a proposal/)
   assert.equal((await agent.use<{ proposal: { state: string } }>('my_proposal')).proposal.state, 'none')
 

@@ -91,7 +91,9 @@ export const text = (description: string) => Type.String({ description })
 export const optionalText = (description: string) => Type.Optional(Type.String({ description }))
 /** Described by the instructions of the server. */
 export const Next = Type.Optional(Type.String())
-/** Ids; their names distinguish them, and a client pays for every word. */
+/** Ids and names; their names distinguish them, and a client pays for every word. */
+export const Name = Type.String()
+export const TableId = Type.String()
 export const ComponentId = Type.String()
 export const ConfigurationId = Type.String()
 type Fields = Readonly<Record<string, unknown>>

@@ -3,7 +3,7 @@
 import type { Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { MetadataPair } from '../../../http/metadata-items.ts'
 import { PlatformError } from '../../../kit/errors.ts'
-import type { Origin } from '../../../model/event.ts'
+import { type EventSource, NO_ORIGIN, type Origin } from '../../../model/event.ts'
 import type { Scope } from '../../../model/scope.ts'
 import { bucketView, type Usage } from './bucket-view.ts'
 import type { Buckets } from './buckets.ts'
@@ -58,6 +58,15 @@ export function createBucketsOfTables({ buckets, sharing, usage, shownMetadata }
     visibleTo: buckets.visibleTo,
     getInDefaultBranch: buckets.getInDefaultBranch,
     ensureInBranch: (scope: Scope, { id }: { readonly id: string }, origin: Origin) => buckets.ensureInBranch(scope, id, origin),
+    ofProposals: {
+      findIn: buckets.store.find,
+      ensureForProposal: buckets.ensureForProposal,
+      copyInto: buckets.copyInto,
+      remove: async (trx: Trx, source: EventSource, { key }: { readonly key: number }) => {
+        const bucket = await buckets.store.findByKey(key, trx)
+        if (bucket) await buckets.remove(trx, source, bucket, NO_ORIGIN)
+      },
+    },
     touch: buckets.touch,
     listLinks: ({ key }: { readonly key: number }) => buckets.store.listLinksTo([key]),
     view,

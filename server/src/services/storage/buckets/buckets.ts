@@ -127,6 +127,25 @@ export function createBuckets(deps: BucketsDeps) {
     return create({ actor, branch }, request, origin)
   }
 
+  /** For a table that a proposal creates: the bucket of the branch, made like that of the default branch if that exists. */
+  async function ensureForProposal(scope: Scope, id: string): Promise<Bucket> {
+    const { actor, branch } = scope
+    if (await store.find(actor.projectId, branch.id, id)) return getForChange(scope, id, 'write')
+    const home = await store.find(actor.projectId, await defaultBranchId(actor.projectId), id)
+    if (home) return ensureInBranch(scope, id, NO_ORIGIN)
+    const [stage = '', ...name] = id.split('.')
+    return create({ actor, branch }, { stage, name: name.join('.') }, NO_ORIGIN)
+  }
+
+  /** The same bucket in another branch, without its tables. */
+  async function copyInto(trx: Trx, source: EventSource, bucket: { readonly key: number }, branchId: number): Promise<Bucket> {
+    const like = await store.findByKey(bucket.key, trx)
+    if (!like) throw notFound(source, String(bucket.key))
+    const { projectId, id, name, stage, displayName, description, color } = like
+    const copy = { projectId, branchId, id, name, stage, displayName, description, color, sourceKey: undefined }
+    return insertIn(trx, source, { ...copy, createdAt: clock.now() }, NO_ORIGIN)
+  }
+
   /** The branch whose buckets are seen where the branch has none of the same id. */
   const fallbackOf = async ({ actor, branch }: Scope): Promise<number | undefined> =>
     branch.isDefault || branch.isOwnOnly ? undefined : defaultBranchId(actor.projectId)
@@ -351,6 +370,8 @@ export function createBuckets(deps: BucketsDeps) {
     getForChange,
     getInDefaultBranch,
     ensureInBranch,
+    ensureForProposal,
+    copyInto,
     list,
     visibleTo,
     create,

@@ -58,6 +58,7 @@ export function contractsRoutes(contracts: Contracts, bisect: Bisect, createJob:
           operation: 'dataContracts.save',
           summary: 'Import a data contract (ODCS 3, YAML) for a table; all later loads are checked',
           needs: 'bucketWrite',
+          proposable: 'branch',
         },
         schema: {
           params: ByTable,
@@ -85,6 +86,7 @@ export function contractsRoutes(contracts: Contracts, bisect: Bisect, createJob:
           operation: 'dataContracts.remove',
           summary: 'Delete the data contract of a table; loads are no longer checked',
           needs: 'bucketWrite',
+          proposable: 'branch',
         },
         schema: { params: ByTable, response: { 204: Type.Null() } },
       },

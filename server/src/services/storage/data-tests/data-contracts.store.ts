@@ -49,8 +49,8 @@ export function createContractsStore(database: Db) {
       return row && toContract(row)
     },
 
-    list: async (projectId: number, branchId: number): Promise<ContractRecord[]> => {
-      const rows = await db
+    list: async (projectId: number, branchId: number, from: Db = database): Promise<ContractRecord[]> => {
+      const rows = await tables(from)
         .selectFrom('data_contract')
         .selectAll()
         .where('project_id', '=', projectId)

@@ -171,7 +171,7 @@ function requireWrite({ actor }: Scope, tableId: string): void {
   if (permission !== 'write' && permission !== 'manage') throw new PlatformError('accessDenied')
 }
 
-const contractEvent = (
+export const contractEvent = (
   event: 'storage.dataContractSaved' | 'storage.dataContractDeleted',
   { tableId, branchId }: Pick<ContractRecord, 'tableId' | 'branchId'>,
 ) => eventOf(event, {}, { objectId: tableId, objectName: tableId, branchId })

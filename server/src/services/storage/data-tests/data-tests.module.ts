@@ -25,6 +25,7 @@ import { createContracts } from './data-contracts.ts'
 import { dataTestsRoutes } from './data-tests.routes.ts'
 import { createDataTests } from './data-tests.ts'
 import { createDbtTests } from './dbt-tests.ts'
+import { createProposedTests } from './proposed-tests.ts'
 
 export interface DataTestsModuleDeps {
   readonly core: Core
@@ -127,6 +128,10 @@ export async function createDataTestsModule(deps: DataTestsModuleDeps) {
     getTest: async (scope, id) => tests.get(scope, id),
     checkRule: tests.checkRule,
   })
+  const proposed = createProposedTests({ db, clock, recordEvent, tests: tests.store, contracts: contracts.store })
+  subscribe('proposal.changesListed', proposed.list)
+  subscribe('proposal.accepted', proposed.apply)
+  subscribe('proposal.undone', proposed.undo)
   subscribe('branch.beforeMerge', contracts.checkMerge)
   subscribe('event.recorded', async (trx, { projectId }, { event, objectId, branchId, params }) => {
     if (event !== 'storage.tableColumnsUpdated' || params?.renamedTo === undefined || objectId === undefined) return

@@ -164,7 +164,12 @@ export function dataTestsRoutes(tests: DataTests, dbtTests: DbtTests, createJob:
     app.post(
       '/v2/storage/data-tests',
       {
-        config: { operation: 'dataTests.create', summary: 'Create a data test of a table', needs: 'bucketWrite' },
+        config: {
+          operation: 'dataTests.create',
+          summary: 'Create a data test of a table',
+          needs: 'bucketWrite',
+          proposable: 'branch',
+        },
         schema: { body: NewTest, response: { 201: TestView } },
       },
       async (req, reply) => {
@@ -211,6 +216,7 @@ export function dataTestsRoutes(tests: DataTests, dbtTests: DbtTests, createJob:
           operation: 'dataTests.update',
           summary: 'Change a data test; omitted fields are unchanged',
           needs: 'bucketWrite',
+          proposable: 'branch',
         },
         schema: { params: ById, body: ChangedTest, response: { 200: TestView } },
       },
@@ -220,7 +226,12 @@ export function dataTestsRoutes(tests: DataTests, dbtTests: DbtTests, createJob:
     app.delete(
       '/v2/storage/data-tests/:testId',
       {
-        config: { operation: 'dataTests.remove', summary: 'Delete a data test', needs: 'bucketWrite' },
+        config: {
+          operation: 'dataTests.remove',
+          summary: 'Delete a data test',
+          needs: 'bucketWrite',
+          proposable: 'branch',
+        },
         schema: { params: ById, response: { 204: Type.Null() } },
       },
       async (req, reply) => {
@@ -245,6 +256,7 @@ export function dataTestsRoutes(tests: DataTests, dbtTests: DbtTests, createJob:
           operation: 'dataTests.run',
           summary: 'Run the data tests of a table on its current state (storage job)',
           needs: 'bucketRead',
+          proposable: 'branch',
         },
         schema: { params: ByTable, response: { 202: JobView } },
       },

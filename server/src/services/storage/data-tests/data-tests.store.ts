@@ -173,6 +173,37 @@ export function createDataTestsStore(database: Db) {
       return Number(n)
     },
 
+    /** What people and agents wrote in the branch, without those of dbt. */
+    async ofBranch(from: Db, projectId: number, branchId: number): Promise<readonly DataTestRecord[]> {
+      const rows = await withTables<DataTestTables>(from)
+        .selectFrom('data_test')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('branch_id', '=', branchId)
+        .where('type', '!=', 'dbt')
+        .orderBy('id')
+        .execute()
+      return rows.map(toTest)
+    },
+
+    /** The test of that name in the branch itself. */
+    async findNamed(
+      from: Db,
+      projectId: number,
+      branchId: number,
+      { tableId, name }: { readonly tableId: string; readonly name: string },
+    ): Promise<DataTestRecord | undefined> {
+      const row = await withTables<DataTestTables>(from)
+        .selectFrom('data_test')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('branch_id', '=', branchId)
+        .where('table_id', '=', tableId)
+        .where('name', '=', name)
+        .executeTakeFirst()
+      return row && toTest(row)
+    },
+
     /** Of the branch itself, those of dbt included. */
     async allOfTable(trx: Trx, projectId: number, branchId: number, tableId: string): Promise<readonly DataTestRecord[]> {
       const rows = await withTables<DataTestTables>(trx)

@@ -1,5 +1,6 @@
 // Rules of tests on data. They belong to a table of a branch, by its id: a table that is dropped and created again keeps them. A branch runs
-// the tests of the default branch, too; one of its own with the same name replaces such a test in it.
+// the tests of the default branch, too; one of its own with the same name replaces such a test in it. A token that only proposes changes a
+// test of the default branch by such a test of its own.
 
 import { type Db, isUniqueViolation, type Trx } from '../../../engines/metadata-db/dialects.ts'
 import type { SqlEngine, SqlTable } from '../../../engines/sql/sql-engine.ts'
@@ -15,7 +16,7 @@ import { readerOf, type Scope } from '../../../model/scope.ts'
 import type { JobHandler, NewStorageJob, StorageJob } from '../../../model/storage-job.ts'
 import { createDataTestsStore, type DataTestRecord, type TestPlace, type TestRunRecord } from './data-tests.store.ts'
 import { createRunTests, type DataTest, nested, type Outcome, type Severity, type TestedState } from './run-tests.ts'
-import { columnsNamed, type OwnTestType, readRule, type TestRule } from './test-rules.ts'
+import { columnsNamed, type OwnTestType, parametersOf, readRule, type TestRule } from './test-rules.ts'
 
 /** A table, seen from here. */
 export interface TestedTable {
@@ -96,10 +97,13 @@ export function createDataTests(deps: DataTestsDeps) {
     return test
   }
 
+  /** It may belong to the default branch, which only proposals may take it from. */
   async function getForChange(scope: Scope, id: number): Promise<DataTestRecord> {
     const test = await get(scope, id)
     requireWrite(scope.actor, test.tableId)
-    if (test.branchId !== scope.branch.id) throw new PlatformError('storage.dataTests.otherBranch', { name: test.name })
+    const isOwn = test.branchId === scope.branch.id
+    if (!isOwn && (!scope.actor.onlyProposes || test.rule.type === 'dbt'))
+      throw new PlatformError('storage.dataTests.otherBranch', { name: test.name })
     return test
   }
 
@@ -117,8 +121,7 @@ export function createDataTests(deps: DataTestsDeps) {
       ...{ creator: creatorTokenOf(scope.actor), createdAt: now, updatedAt: now },
     }
     return inTransaction(async (trx) => {
-      if ((await store.count(trx, test.projectId, test.branchId, tableId)) >= MAX_TESTS_OF_TABLE)
-        throw new PlatformError('storage.dataTests.tooMany', { table: tableId, limit: MAX_TESTS_OF_TABLE })
+      checkCount(await store.count(trx, test.projectId, test.branchId, tableId), tableId)
       const created = await store.insert(trx, test).catch(nameTaken(name, tableId))
       await recordEvent(trx, scope.actor, testEvent('storage.dataTestCreated', created), origin)
       return created
@@ -134,6 +137,11 @@ export function createDataTests(deps: DataTestsDeps) {
       throw new PlatformError('storage.dataTests.invalid', { reason: 'Another type needs its parameters' })
     const rule = input.parameters === undefined ? test.rule : readRule(type, input.parameters)
     if (input.parameters !== undefined) await checkRule(scope, test.tableId, rule)
+    if (test.branchId !== scope.branch.id) {
+      if (name !== test.name) throw new PlatformError('storage.dataTests.proposedRemoval', { name: test.name })
+      const own = { name, description, severity, isEnabled, type: rule.type as OwnTestType, parameters: parametersOf(rule) } // not of dbt
+      return create(scope, test.tableId, own, origin)
+    }
     const changed = { ...test, name, description, severity, isEnabled, rule, updatedAt: clock.now() }
     await inTransaction(async (trx) => {
       if (!(await store.update(trx, changed).catch(nameTaken(name, test.tableId)))) throw notFound(id)
@@ -159,6 +167,7 @@ export function createDataTests(deps: DataTestsDeps) {
 
   async function remove(scope: Scope, id: number, origin: Origin): Promise<void> {
     const test = await getForChange(scope, id)
+    if (test.branchId !== scope.branch.id) throw new PlatformError('storage.dataTests.proposedRemoval', { name: test.name })
     await inTransaction(async (trx) => {
       if (!(await store.remove(trx, test.projectId, id))) throw notFound(id)
       await recordEvent(trx, scope.actor, testEvent('storage.dataTestDeleted', test), origin)
@@ -369,7 +378,12 @@ export const nameTaken = (name: string, table: string) => (error: unknown) => {
   throw isUniqueViolation(error) ? new PlatformError('storage.dataTests.alreadyExists', { name, table }) : error
 }
 
-const testEvent = (
+/** Of one more. */
+export function checkCount(count: number, table: string): void {
+  if (count >= MAX_TESTS_OF_TABLE) throw new PlatformError('storage.dataTests.tooMany', { table, limit: MAX_TESTS_OF_TABLE })
+}
+
+export const testEvent = (
   event: 'storage.dataTestCreated' | 'storage.dataTestUpdated' | 'storage.dataTestDeleted',
   { id, name, tableId, branchId, rule, severity }: DataTestRecord,
 ) => eventOf(event, { id, name, type: rule.type, severity }, { objectId: tableId, objectName: tableId, branchId })

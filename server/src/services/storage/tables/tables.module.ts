@@ -28,6 +28,7 @@ import { createTableCommits } from './changes/table-commits.ts'
 import { tableDefinitionRoutes } from './changes/table-definition.routes.ts'
 import { createTableDryRuns } from './changes/table-dry-run.ts'
 import { tableStructureRoutes } from './changes/table-structure.routes.ts'
+import { createProposedTables } from './proposed/proposed-tables.ts'
 import { createLocalTables } from './rows/local-tables.ts'
 import { createOpenTables } from './rows/open-tables.ts'
 import { createRunTables } from './rows/run-tables.ts'
@@ -120,7 +121,8 @@ export async function createTablesModule(deps: TablesModuleDeps) {
   })
   const exports = createTableExports({ parts, engine, files: filesOfExports(deps), scratchDir })
   const snapshotJobs = createSnapshotJobs(parts, exports)
-  const changes = createTableChanges({ parts, engine, readWorkspaceColumn: deps.workspaces.readColumn })
+  const proposed = createProposedTables(parts, core.db, buckets.ofTables.ofProposals)
+  const changes = createTableChanges({ parts, engine, readWorkspaceColumn: deps.workspaces.readColumn, proposed })
   const local = createLocalTables({
     parts,
     loads,
@@ -151,6 +153,10 @@ export async function createTablesModule(deps: TablesModuleDeps) {
     configurationsNaming: deps.configurations.naming,
   })
 
+  subscribe('proposal.changesListed', proposed.list)
+  subscribe('proposal.accepted', proposed.apply)
+  subscribe('proposal.undone', proposed.undo)
+  subscribe('branch.deleted', proposed.forget)
   subscribe('bucket.emptied', tables.dropAllOfBucket)
   subscribe('bucket.unlinked', tables.dropAliasesInto)
   subscribe('bucket.aliasesListed', tables.listAliasesInto)
@@ -161,7 +167,7 @@ export async function createTablesModule(deps: TablesModuleDeps) {
 
   return defineModule({
     name: 'tables',
-    routes: routesOfTables(deps, { parts, engine, tables, views, exports, dryRuns }),
+    routes: routesOfTables(deps, { parts, proposed, engine, tables, views, exports, dryRuns }),
     jobHandlers: {
       tableCreate: loads.create,
       tableImport: loads.load,
@@ -215,6 +221,7 @@ function filesOfExports({ files, branches }: TablesModuleDeps): Parameters<typeo
 
 interface PartsOfRoutes {
   readonly parts: ReturnType<typeof createTableParts>
+  readonly proposed: ReturnType<typeof createProposedTables>
   readonly engine: Awaited<ReturnType<typeof createTableEngine>>
   readonly tables: ReturnType<typeof createTables>
   readonly views: ReturnType<typeof createTableViewLoader>
@@ -222,7 +229,7 @@ interface PartsOfRoutes {
   readonly dryRuns: ReturnType<typeof createTableDryRuns>
 }
 
-function routesOfTables(deps: TablesModuleDeps, { parts, engine, tables, views, exports, dryRuns }: PartsOfRoutes) {
+function routesOfTables(deps: TablesModuleDeps, { parts, proposed, engine, tables, views, exports, dryRuns }: PartsOfRoutes) {
   const { files, storageJobs, workspaces, branches, eventsApi } = deps
   const createJob = storageJobs.create
   const dryRun = dryRuns.ofJob
@@ -252,8 +259,8 @@ function routesOfTables(deps: TablesModuleDeps, { parts, engine, tables, views, 
     }),
     tableBrowseRoutes(createTableBrowse(parts)),
     tableRowsRoutes({ rows: createTableRows({ parts, engine }) }),
-    tableMetadataRoutes({ metadata: createTableMetadata(parts), views }),
-    tableDefinitionRoutes({ definitions: createDefinitionChanges(parts), createJob, dryRun }),
+    tableMetadataRoutes({ metadata: createTableMetadata(parts, proposed), views }),
+    tableDefinitionRoutes({ definitions: createDefinitionChanges(parts, proposed), createJob, dryRun }),
     tableStructureRoutes({ changes: createStructureChanges(parts, workspaces.check), createJob, dryRun }),
     tableAliasesRoutes({ aliases: createTableAliases(parts), views }),
     tableSnapshotsRoutes({ snapshots: createTableSnapshots(parts), createJob, dryRun }),

@@ -147,6 +147,7 @@ export function tablesRoutes({ tables, views, dryRun, eventsOfTable }: TablesRou
           operation: 'tables.delete',
           summary: 'Delete a table; force deletes its aliases as well',
           needs: 'bucketWrite',
+          proposable: 'branch',
         },
         schema: {
           params: ByTable,

@@ -33,8 +33,15 @@ export function createTables(parts: TableParts, createJob: CreateJob) {
     return createJob(requester, jobOn(table, 'tableUpdate', { displayName }))
   }
 
+  /** Writing finds only tables of the branch; a table of production gets a sentence of its own. */
+  async function refuseForeign(scope: Scope, tableId: string): Promise<void> {
+    const table = await catalog.get(scope, tableId)
+    if (table.bucket.branchId !== scope.branch.id) throw new PlatformError('proposals.notOwnTable', { table: table.id })
+  }
+
   /** A table that may go: with `force` its aliases go too, without it they keep it. */
   async function getForRemoval(scope: Scope, tableId: string, force: boolean): Promise<Table> {
+    if (scope.actor.onlyProposes) await refuseForeign(scope, tableId)
     const [stage, bucket, name] = tableId.split('.')
     if (name) await buckets.getForChange(scope, `${stage}.${bucket}`, 'write') // its bucket is missed first (corrections-2, A19)
     const table = await catalog.getForChange(scope, tableId)

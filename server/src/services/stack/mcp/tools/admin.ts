@@ -64,8 +64,11 @@ export const adminTools: readonly Tool[] = [
     kind: 'reads',
     run: async ({ proposal, next }, api) => {
       if (proposal === undefined) return page(await api.get<readonly unknown[]>('/v2/storage/proposals'), next)
-      const { changes, ...rest } = await api.get<{ changes: readonly unknown[] }>(path`/v2/storage/proposals/${proposal}`)
-      return { proposal: rest, ...page(changes, next) }
+      const { changes, storageChanges, ...rest } = await api.get<{
+        changes: readonly unknown[]
+        storageChanges: readonly unknown[]
+      }>(path`/v2/storage/proposals/${proposal}`)
+      return { proposal: rest, ...page([...changes, ...storageChanges], next) }
     },
   }),
 ]

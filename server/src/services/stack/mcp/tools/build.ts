@@ -12,6 +12,7 @@ import {
   ConfigurationId,
   defineTool,
   Items,
+  Name,
   Next,
   objectOf,
   offsetOf,
@@ -58,7 +59,7 @@ export const buildTools: readonly Tool[] = [
     input: {
       component: ComponentId,
       rowOf: optionalText('Configuration id.'),
-      name: text('Display name.'),
+      name: Name,
       description: optionalText('For people.'),
       content: Content,
     },
@@ -143,7 +144,7 @@ export const buildTools: readonly Tool[] = [
   defineTool('build', 'create_transformation', {
     description: 'SQL (DuckDB): inputs are views, outputs tables that the statements create.',
     input: {
-      name: text('Display name.'),
+      name: Name,
       statements: Type.Array(Type.String(), { minItems: 1 }),
       inputs: Type.Array(Mapping, { description: 'source: table id, destination: name in SQL.' }),
       outputs: Type.Array(Mapping, { description: 'source: name in SQL, destination: table id.' }),
@@ -164,7 +165,7 @@ export const buildTools: readonly Tool[] = [
   defineTool('build', 'create_flow', {
     description: 'Steps run in order, the tasks of a step side by side.',
     input: {
-      name: text('Display name.'),
+      name: Name,
       steps: Type.Array(
         Type.Object(
           {

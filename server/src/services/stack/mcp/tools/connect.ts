@@ -12,9 +12,11 @@ import {
   Data,
   defineTool,
   Items,
+  Name,
   Next,
   objectOf,
   optionalText,
+  TableId,
   type Tool,
   text,
 } from '../tool.ts'
@@ -96,7 +98,7 @@ export const connectTools = (readDocs: (question: string) => Promise<readonly Pa
     description: `Create a configuration of ${MANIFESTS} that reads the chosen streams of a connector, each as a row.`,
     input: {
       connector: text('Name from choose_connector.'),
-      name: optionalText('Display name.'),
+      name: Type.Optional(Name),
       settings: Type.Optional(objectOf('Without secrets: request_secret /parameters/config/#name.')),
       streams: Type.Array(Type.String(), { minItems: 1 }),
     },
@@ -138,9 +140,9 @@ export const connectTools = (readDocs: (question: string) => Promise<readonly Pa
   defineTool('build', 'propose_extractor', {
     description: `Turn a curl command, an OpenAPI document, a HAR or a description into a configuration of ${EXTRACTOR}. Saves nothing.`,
     input: {
-      curl: optionalText('A curl command.'),
+      curl: Type.Optional(Type.String()),
       openapi: optionalText('OpenAPI as JSON or YAML.'),
-      har: Type.Optional(objectOf('A HAR document.')),
+      har: Type.Optional(Anything),
       description: optionalText('What to read, with the address of the API.'),
     },
     output: { data: Data },
@@ -180,8 +182,8 @@ export const connectTools = (readDocs: (question: string) => Promise<readonly Pa
     input: {
       component: ComponentId,
       configuration: Type.Optional(ConfigurationId),
-      name: text('Display name.'),
-      table: text('Table id.'),
+      name: Name,
+      table: TableId,
       isChangesOnly: Type.Optional(Type.Boolean({ description: 'What changed since the last delivery.' })),
       connection: Type.Optional(objectOf('parameters of the configuration, without secrets.')),
       parameters: Type.Optional(objectOf('parameters of the row.')),

@@ -4,14 +4,14 @@ import { Type } from 'typebox'
 import { path } from '../../../../http/inner/inner-api.ts'
 import { PlatformError } from '../../../../kit/errors.ts'
 import { waitForStorageJob } from '../storage-job.ts'
-import { Anything, asData, Data, defineTool, objectOf, optionalText, type Tool, text } from '../tool.ts'
+import { Anything, asData, Data, defineTool, Name, objectOf, optionalText, TableId, type Tool, text } from '../tool.ts'
 import { stepUp } from './build.ts'
 
 const Columns = Type.Array(
   Type.Object({ name: Type.String(), type: Type.Optional(Type.String()) }, { additionalProperties: false }),
   { description: 'Types: STRING, INTEGER, NUMERIC, DATE, TIMESTAMP...; texts without any.' },
 )
-const TableId = text('Table id.')
+const DESCRIPTION = 'KBC.description'
 
 interface StoredFile {
   readonly id: number
@@ -33,7 +33,7 @@ interface TestRun {
 
 export const dataTools: readonly Tool[] = [
   defineTool('build', 'create_table', {
-    description: 'Create an empty table, with its bucket if that does not exist. CSV rows are optional.',
+    description: 'Create an empty table, with its bucket if that does not exist.',
     input: {
       table: text('Table id to create, such as in.c-main.orders.'),
       columns: Columns,
@@ -41,12 +41,12 @@ export const dataTools: readonly Tool[] = [
       csv: optionalText('Rows to load, with a header.'),
     },
     output: { table: Anything },
-    needsDirect: true,
     kind: 'writes',
     run: async ({ table, columns, primaryKey = [], csv }, api) => {
       const [stage = '', bucketName = '', ...rest] = table.split('.')
       const bucket = `${stage}.${bucketName}`
-      if ((await api.find(path`/v2/storage/buckets/${bucket}`)) === undefined)
+      if (csv !== undefined && api.onlyProposes) throw new PlatformError('proposals.noRows', { table })
+      if (!api.onlyProposes && (await api.find(path`/v2/storage/buckets/${bucket}`)) === undefined)
         await api.send('POST', '/v2/storage/buckets', { stage, name: bucketName.replace(/^c-/, '') })
       const isTyped = columns.some(({ type }) => type !== undefined)
       const job = await api.send<{ id: number }>('POST', path`/v2/storage/buckets/${bucket}/tables-definition`, {
@@ -58,6 +58,24 @@ export const dataTools: readonly Tool[] = [
       if (csv !== undefined) await api.send('POST', path`/v2/storage/tables/${table}/import`, { dataString: csv })
       const made = await api.get<{ id: string; rowsCount: number }>(path`/v2/storage/tables/${table}`)
       return { table: { id: made.id, rows: made.rowsCount } }
+    },
+  }),
+
+  defineTool('build', 'document_table', {
+    description: 'Save descriptions of a table and of its columns.',
+    input: { table: TableId, description: optionalText('Of the table.'), columns: Type.Optional(objectOf('Texts by column.')) },
+    output: { described: Type.Integer() },
+    kind: 'writes',
+    run: async ({ table, description, columns = {} }, api) => {
+      const texts = Object.entries(columns).map(([columnName, value]) => ({ columnName, key: DESCRIPTION, value }))
+      const count = texts.length + (description === undefined ? 0 : 1)
+      if (count === 0) throw new PlatformError('mcp.invalidCall', { reason: 'Give description or columns.' })
+      await api.send('POST', path`/v2/storage/tables/${table}/metadata`, {
+        provider: 'user',
+        ...(description !== undefined && { metadata: [{ key: DESCRIPTION, value: description }] }),
+        ...(texts.length > 0 && { columnsMetadata: { all: texts } }),
+      })
+      return { described: count }
     },
   }),
 
@@ -90,7 +108,7 @@ export const dataTools: readonly Tool[] = [
   defineTool('run', 'export_rows', {
     description: 'Rows of a table or of one SELECT as a file, with a link that works for an hour.',
     input: {
-      table: optionalText('Table id.'),
+      table: Type.Optional(TableId),
       sql: optionalText('One statement that reads, instead of a table.'),
       format: optionalText('csv (default), parquet or, of a table, jsonl.'),
     },
@@ -115,7 +133,6 @@ export const dataTools: readonly Tool[] = [
     description: 'Delete a table and its rows. `isDryRun` shows what would be lost.',
     input: { table: TableId, isDryRun: Type.Optional(Type.Boolean()) },
     output: { result: Type.Unknown() },
-    needsDirect: true,
     needsPerson: ({ table, isDryRun = false }) => (isDryRun ? undefined : stepUp('delete table', table)),
     kind: 'destroys',
     run: async ({ table, isDryRun = false }, api) => ({
@@ -129,7 +146,7 @@ export const dataTools: readonly Tool[] = [
     input: {
       table: optionalText('Table id, of a new one.'),
       test: optionalText('Test id, to change it.'),
-      name: optionalText('Display name.'),
+      name: Type.Optional(Name),
       type: optionalText(
         'notNull, unique, acceptedValues, range, pattern, relationships, rowCount, usual, freshness, schema or sql.',
       ),
@@ -138,7 +155,6 @@ export const dataTools: readonly Tool[] = [
       isEnabled: Type.Optional(Type.Boolean()),
     },
     output: { test: Anything },
-    needsDirect: true,
     kind: 'writes',
     run: async ({ table, test, ...rest }, api) => {
       if ((table === undefined) === (test === undefined)) throw oneOf('table or test')
@@ -155,7 +171,6 @@ export const dataTools: readonly Tool[] = [
     description: 'Delete a data test.',
     input: { test: text('Test id.') },
     output: { deleted: Type.String() },
-    needsDirect: true,
     needsPerson: ({ test }) => stepUp('delete data test', test),
     kind: 'destroys',
     run: async ({ test }, api) => {
@@ -168,7 +183,6 @@ export const dataTools: readonly Tool[] = [
     description: 'Run the data tests of a table on its rows as they are now.',
     input: { table: TableId },
     output: { status: Type.String(), data: Data },
-    needsDirect: true,
     kind: 'writes',
     run: async ({ table }, api) => {
       const job = await api.send<{ id: number }>('POST', path`/v2/storage/tables/${table}/data-tests/run`)

@@ -20,6 +20,7 @@ import {
 const PAGE = 100
 /** With their profile and sample they fit into an answer. */
 const MAX_COLUMNS = 20
+const MAX_DESCRIPTION = 300
 
 interface Table {
   readonly id: string
@@ -34,6 +35,14 @@ interface Table {
   readonly definition?: {
     readonly columns?: readonly { readonly name: string; readonly definition?: { readonly type?: string } }[]
   }
+  readonly metadata?: readonly MetadataItem[]
+  readonly columnMetadata?: Readonly<Record<string, readonly MetadataItem[]>> | readonly never[]
+}
+
+interface MetadataItem {
+  readonly key: string
+  readonly value: string
+  readonly provider: string
 }
 
 interface Component {
@@ -202,10 +211,15 @@ export const lookTools = (readDocs: (question: string) => Promise<readonly Passa
       )
       const freshness = await api.find<Record<string, unknown>>(path`/v2/storage/tables/${id}/freshness`)
       const tests = (await api.find<readonly DataTest[]>('/v2/storage/data-tests', { tableId: id, limit: 50 })) ?? []
+      const described = (table.columnMetadata ?? {}) as Readonly<Record<string, readonly MetadataItem[]>> // an empty one is a list
       const types = new Map(table.definition?.columns?.map(({ name, definition }) => [name, definition?.type]))
       return {
-        table: tableView(table),
-        columns: shown.map((name) => ({ name, ...(types.get(name) !== undefined && { type: types.get(name) }) })),
+        table: { ...tableView(table), ...descriptionIn(table.metadata) },
+        columns: shown.map((name) => ({
+          name,
+          ...(types.get(name) !== undefined && { type: types.get(name) }),
+          ...descriptionIn(described[name]),
+        })),
         readBy: usedBy?.readBy.map(userView) ?? [],
         writtenBy: usedBy?.writtenBy.map(userView) ?? [],
         ...(freshness && {
@@ -388,6 +402,13 @@ const isIn = (tableId: string, bucketId: string): boolean => tableId.startsWith(
 
 const short = (value: string | null, max = 80): string | null =>
   value !== null && value.length > max ? `${value.slice(0, max)}…` : value
+
+/** What people and agents wrote, rather than components. */
+function descriptionIn(items: readonly MetadataItem[] = []): { readonly description?: string } {
+  const found = items.filter(({ key, value }) => key === 'KBC.description' && value !== '')
+  const best = found.find(({ provider }) => provider === 'user') ?? found[0]
+  return best ? { description: best.value.slice(0, MAX_DESCRIPTION) } : {}
+}
 
 const tableView = ({ id, displayName, primaryKey, rowsCount, dataSizeBytes, lastImportDate, isAlias, isTyped }: Table) => ({
   id,

@@ -4,7 +4,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { path } from '../../../../http/inner/inner-api.ts'
 import type { Api } from '../api.ts'
-import { Anything, asData, Data, defineTool, Items, Next, optionalText, type Tool, text } from '../tool.ts'
+import {
+  Anything,
+  asData,
+  ComponentId,
+  ConfigurationId,
+  Data,
+  defineTool,
+  Items,
+  Next,
+  optionalText,
+  type Tool,
+  text,
+} from '../tool.ts'
 import { page } from './look.ts'
 
 interface Proposal {
@@ -31,10 +43,10 @@ export const proposeTools: readonly Tool[] = [
     run: async ({ next }, api) => {
       const [newest] = await api.get<readonly Proposal[]>('/v2/storage/proposals')
       if (!newest) return { proposal: { state: 'none', note: 'Your first change begins a proposal.' } }
-      const { changes, ...proposal } = await api.get<Proposal & { changes: readonly unknown[] }>(
-        path`/v2/storage/proposals/${String(newest.id)}`,
-      )
-      return { proposal, ...page(changes, next) }
+      const { changes, storageChanges, ...proposal } = await api.get<
+        Proposal & { changes: readonly unknown[]; storageChanges: readonly unknown[] }
+      >(path`/v2/storage/proposals/${String(newest.id)}`)
+      return { proposal, ...page([...changes, ...storageChanges], next) }
     },
   }),
 
@@ -58,12 +70,21 @@ export const proposeTools: readonly Tool[] = [
 
   defineTool('build', 'submit_proposal', {
     description: 'Ask a person to decide about all your changes as one. Nothing in production changes before they accept.',
-    input: { title: text('Title.'), description: optionalText('Why, and how it was tested.') },
+    input: {
+      title: text('Title.'),
+      description: optionalText('Why, and how it was tested.'),
+      run: Type.Optional(
+        Type.Array(Type.Object({ component: ComponentId, configuration: ConfigurationId }, { additionalProperties: false }), {
+          description: 'What to run once it is accepted.',
+        }),
+      ),
+    },
     output: { proposal: Anything },
     kind: 'writes',
-    run: async ({ title, description = '' }, api) => {
+    run: async ({ title, description = '', run = [] }, api) => {
       const id = await openProposal(api)
-      return { proposal: await api.send('POST', path`/v2/storage/proposals/${id}/submit`, { title, description }) }
+      const body = { title, description, run: run.map(({ component, configuration: config }) => ({ component, config })) }
+      return { proposal: await api.send('POST', path`/v2/storage/proposals/${id}/submit`, body) }
     },
   }),
 ]

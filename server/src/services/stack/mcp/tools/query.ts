@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { path } from '../../../../http/inner/inner-api.ts'
-import { asData, defineTool, Items, Next, offsetOf, optionalText, type Tool, text } from '../tool.ts'
+import { asData, defineTool, Items, Next, offsetOf, optionalText, TableId, type Tool, text } from '../tool.ts'
 
 const MAX_ROWS = 200
 const PAGE = 100
@@ -30,7 +30,7 @@ export const queryTools: readonly Tool[] = [
   defineTool('query', 'read_rows', {
     description: 'Rows of one table by page, optionally only those that contain a text.',
     input: {
-      table: text('Table id.'),
+      table: TableId,
       columns: optionalText('Comma-separated; all by default.'),
       search: optionalText('Text that a row contains.'),
       next: Next,

@@ -17,7 +17,6 @@ import {
   offsetOf,
   optionalText,
   type Tool,
-  text,
 } from '../tool.ts'
 
 const PAGE = 50
@@ -53,7 +52,7 @@ interface LogLine {
   readonly message: string
 }
 
-const JobId = text('Job id.')
+const JobId = Type.String()
 const JobOutput = { job: Anything, data: Data }
 
 export const runTools: readonly Tool[] = [

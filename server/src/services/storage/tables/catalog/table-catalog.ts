@@ -156,7 +156,13 @@ function createTableCatalog(deps: TablesDeps & { readonly store: TablesStore }) 
 
   async function get(scope: Scope, id: string): Promise<Table> {
     const [bucketId, name] = partsOf(scope.actor, id)
-    return getInBucket(await orTableNotFound(scope.actor, bucketId, name, buckets.get(scope, bucketId)), name)
+    const bucket = await orTableNotFound(scope.actor, bucketId, name, buckets.get(scope, bucketId))
+    return getInBucket(bucket, name).catch(async (error: unknown) => {
+      // A table that an agent creates in a bucket of its branch does not hide the others from it, nor does a rehearsal.
+      const isHidden = scope.actor.onlyProposes && !scope.branch.isDefault && bucket.branchId === scope.branch.id
+      if (!isHidden || !(error instanceof PlatformError && error.kind === 'not-found')) throw error
+      return getInDefaultBranch(scope, id).catch(() => Promise.reject(error))
+    })
   }
 
   /** The caller may write to the bucket it is in, and the table is of this project. Aliases are found as well; see `refuseAlias`. */

@@ -7,6 +7,7 @@ import { firstRepeated } from '../../../../kit/first-repeated.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { NewStorageJob } from '../../../../model/storage-job.ts'
 import { lockOf, refuseAlias, type Table, type TableParts } from '../catalog/table-catalog.ts'
+import type { ProposedTables } from '../proposed/proposed-tables.ts'
 import { checkPrimaryKey, MAX_COLUMNS } from '../rows/table-load.ts'
 import { type Fields, isSet, nameFrom, primaryKeyFrom } from '../rows/table-requests.ts'
 import { checkDisplayName, checkNewTable, jobOn, ownTable, writableBucket } from '../table-checks.ts'
@@ -24,7 +25,7 @@ import {
 
 export type DefinitionChanges = ReturnType<typeof createDefinitionChanges>
 
-export function createDefinitionChanges(parts: TableParts) {
+export function createDefinitionChanges(parts: TableParts, proposed: Pick<ProposedTables, 'bucketForNew'>) {
   const { catalog } = parts
 
   /** Refused at once where that is possible; what depends on the data fails the job. */
@@ -49,8 +50,9 @@ export function createDefinitionChanges(parts: TableParts) {
   }
 
   async function create(scope: Scope, bucketId: string, fields: Fields): Promise<NewStorageJob> {
-    const bucket = await writableBucket(parts, scope, bucketId)
     const name = nameFrom(fields)
+    const isProposed = scope.actor.onlyProposes === true
+    const bucket = isProposed ? await proposed.bucketForNew(scope, bucketId, name) : await writableBucket(parts, scope, bucketId)
     const displayName = isSet(fields.displayName) ? String(fields.displayName) : name
     await checkNewTable(parts, bucket, name, displayName)
     const layout = layoutFrom(fields)
@@ -69,7 +71,11 @@ export function createDefinitionChanges(parts: TableParts) {
     return {
       operationName: 'tableDefinitionCreate',
       operationParams: { name, primaryKeysNames: primaryKey, columns },
-      input: { bucketKey: bucket.key, name, displayName, primaryKey, typed, columns: defined, ...(layout && { layout }) },
+      input: {
+        ...{ bucketKey: bucket.key, name, displayName, primaryKey, typed, columns: defined },
+        ...(layout && { layout }),
+        ...(isProposed && { isProposed }),
+      },
       branchId: bucket.branchId,
       lockKeys: [lockOf(bucket, name)],
     }

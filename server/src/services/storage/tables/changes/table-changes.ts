@@ -23,6 +23,8 @@ import { eventOf, type NewEvent } from '../../../../model/event.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import type { JobHandler, JobRun, StorageJob } from '../../../../model/storage-job.ts'
 import { STORAGE_PROVIDER, type Table, type TableParts, tableEvent, tableExists } from '../catalog/table-catalog.ts'
+import type { NewTable } from '../proposed/proposed-tables.store.ts'
+import type { ProposedTables } from '../proposed/proposed-tables.ts'
 import { describeTypes, duplicateKey, keyPrefixOf, needsCompaction, resultView } from '../rows/table-load.ts'
 import type { TableQuery, WorkspaceFilter } from '../rows/table-query.ts'
 import { checkFits, refuseIfLinked } from '../table-checks.ts'
@@ -44,6 +46,7 @@ export interface ChangeDeps {
   readonly engine: Pick<TableEngine, 'deleteRows' | 'findDuplicateKey' | 'findUnfit' | 'rewriteAs' | 'profile' | 'compact'>
   /** Different values of a column of a table in a workspace. */
   readonly readWorkspaceColumn: (scope: Scope, by: WorkspaceFilter['by'], signal: AbortSignal) => Promise<readonly string[]>
+  readonly proposed: Pick<ProposedTables, 'record'>
 }
 
 interface DeletionInput {
@@ -61,6 +64,8 @@ export interface DefinitionInput {
   readonly primaryKey: readonly string[]
   readonly typed: boolean
   readonly layout?: TableLayout
+  /** By a token that only proposes: it becomes a table of the default branch when the proposal is accepted. */
+  readonly isProposed?: true
 }
 
 interface PublishOptions {
@@ -77,7 +82,7 @@ export interface TableChanges {
   readonly heavy: Readonly<Record<string, JobHandler>>
 }
 
-export function createTableChanges({ parts, engine, readWorkspaceColumn }: ChangeDeps): TableChanges {
+export function createTableChanges({ parts, engine, readWorkspaceColumn, proposed }: ChangeDeps): TableChanges {
   const { catalog, store, buckets, metadata, recordEvent, clock } = parts
 
   /** The table the job names, and its present state. */
@@ -217,6 +222,7 @@ export function createTableChanges({ parts, engine, readWorkspaceColumn }: Chang
       if (input.typed) await describeTypes(parts, trx, job.projectId, table.row.key, input.columns)
       const created = { name, primaryKey: table.primaryKey, columns: table.columns }
       await recordEvent(trx, job.source, tableEvent(table, 'storage.tableCreated', created), job.origin)
+      if (input.isProposed) await proposed.record(trx, bucket, definitionOf(input))
       return { results: await resultView(parts, trx, table, snapshot, job.baseUrl), tableId: table.id }
     })
   }
@@ -521,6 +527,12 @@ function valuesDoNotFit({ name, type, length, nullable }: Column, { rows, exampl
   }
   return new PlatformError('storage.tables.valuesDoNotFit', details, { params: { ...details, examples } })
 }
+
+const definitionOf = ({ name, displayName, columns, primaryKey, typed, layout }: DefinitionInput): NewTable => ({
+  ...{ name, displayName, primaryKey, typed },
+  columns: columns.map(({ column, metadata }) => ({ column, metadata })),
+  ...defined({ layout }),
+})
 
 /** A description is metadata; readers of records find it under the usual name. */
 const descriptionPair = (value: string) => [{ key: 'KBC.description', value }]

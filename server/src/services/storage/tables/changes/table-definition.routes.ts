@@ -35,6 +35,7 @@ export function tableDefinitionRoutes({ definitions, createJob, dryRun }: TableD
           operation: 'tables.createDefinition',
           summary: 'Create an empty table with typed columns',
           needs: 'bucketWrite',
+          proposable: 'branch',
           validationCode: 'storage.tables.validation',
         },
         schema: { params: ByBucket, body: TableDefinition, response: { 202: JobView } },

@@ -65,7 +65,12 @@ export function tableMetadataRoutes({ metadata, views }: TableMetadataRoutesDeps
     app.post(
       '/v2/storage/tables/:tableId/metadata',
       {
-        config: { operation: 'tables.setMetadata', summary: 'Set metadata of a table and of its columns', needs: 'bucketWrite' },
+        config: {
+          operation: 'tables.setMetadata',
+          summary: 'Set metadata of a table and of its columns',
+          needs: 'bucketWrite',
+          proposable: 'branch',
+        },
         schema: { params: ByTable, body: MetadataBody, response: { 201: Type.Unknown() } },
       },
       async (req, reply) => {

@@ -14,6 +14,7 @@ import { PlatformError } from '../../../../kit/errors.ts'
 import type { Origin } from '../../../../model/event.ts'
 import type { Scope } from '../../../../model/scope.ts'
 import { STORAGE_PROVIDER, type Table, type TableParts, tableEvent } from '../catalog/table-catalog.ts'
+import type { ProposedTables } from '../proposed/proposed-tables.ts'
 import { columnsMetadataView } from './table-view.ts'
 
 /** As a request sends it. */
@@ -28,7 +29,7 @@ const NOTHING_ASKED = 'At least on of search parameters metadataKey|metadataValu
 
 export type TableMetadata = ReturnType<typeof createTableMetadata>
 
-export function createTableMetadata(parts: TableParts) {
+export function createTableMetadata(parts: TableParts, proposed: Pick<ProposedTables, 'describedBy' | 'describe'>) {
   const { catalog, metadata, inTransaction, recordEvent, clock } = parts
 
   const columnsOf = async ({ row }: Table) => (await metadata.listColumns(row.projectId, [row.key])).get(row.key) ?? {}
@@ -52,11 +53,17 @@ export function createTableMetadata(parts: TableParts) {
   }
 
   async function set(scope: Scope, tableId: string, request: MetadataRequest, origin: Origin) {
-    const table = await catalog.getForChange(scope, tableId)
+    const ofProduction = await proposed.describedBy(scope, tableId)
+    const table = ofProduction ?? (await catalog.getForChange(scope, tableId))
     const provider = providerFrom(request.provider, table)
     const pairs = isAbsent(request.metadata) ? [] : readMetadataItems(request.metadata)
     const byColumn = readColumnsMetadata(request.columnsMetadata, table.columns)
     if (pairs.length === 0 && byColumn.size === 0) throw notAList(undefined)
+    if (ofProduction) {
+      const ofColumns = [...byColumn].flatMap(([column, items]) => items.map((item) => ({ column, provider, ...item })))
+      await proposed.describe(scope, table, [...pairs.map((pair) => ({ column: null, provider, ...pair })), ...ofColumns])
+      return { metadata: await itemsOfTable(table), columnsMetadata: {} } // of production, which is as it was
+    }
     await inTransaction(async (trx) => {
       const { projectId, key } = table.row
       if (pairs.length > 0) await metadata.set(trx, projectId, key, undefined, { provider, pairs, at: clock.now() })

@@ -86,7 +86,7 @@ export const EVENTS = {
   'storage.agentToolCalled': {
     objectType: 'token',
     message: 'Agent "{objectName}" called {tool}: {outcome}',
-    params: ['tool', 'outcome', 'arguments'],
+    params: ['tool', 'outcome', 'arguments', 'repetitions?'],
   },
 
   'storage.modelCalled': {

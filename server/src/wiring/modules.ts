@@ -372,7 +372,7 @@ async function createSurfaceModules(options: PlatformOptions, given: Given, stor
   const nameRules = createNameRulesModule()
   const guides = createGuidesModule({ version })
   const mcp = createMcpModule({
-    ...{ guides, version, guards: storage.agentGuards, agentSignIn: storage.agentSignIn },
+    ...{ clock: core.clock, guides, version, guards: storage.agentGuards, agentSignIn: storage.agentSignIn },
     recordLater: events.recordRead,
     callsPerDay: options.agentCallsPerDay,
     origins: [...options.corsOrigins, ...(options.publicUrl === undefined ? [] : [options.publicUrl])],

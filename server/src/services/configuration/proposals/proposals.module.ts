@@ -221,6 +221,8 @@ export function createProposalsModule(deps: ProposalsModuleDeps) {
       },
       wake: jobs.wake,
     },
+    onError: (err, { projectId, id }) =>
+      log.error({ err, projectId, run: id }, 'a job of an accepted proposal could not be started; it is tried again'),
   })
   const dueRuns = repeat({
     everyMs: DUE_RUNS_MS,

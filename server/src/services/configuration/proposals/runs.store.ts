@@ -48,8 +48,18 @@ export async function listRuns(db: Db, projectId: number, proposalId: number): P
 }
 
 /** Of all projects. */
-export async function listDueRuns(db: Db, limit: number): Promise<KnownRun[]> {
-  const rows = await table(db).selectFrom('proposal_run').selectAll().where('is_due', '=', 1).orderBy('id').limit(limit).execute()
+export async function listDueRuns(
+  db: Db,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<KnownRun[]> {
+  const rows = await table(db)
+    .selectFrom('proposal_run')
+    .selectAll()
+    .where('is_due', '=', 1)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
   return rows.map(runOf)
 }
 

@@ -1,6 +1,7 @@
 // Jobs of a proposal, which start once it is accepted. They run in production, with the rights of who accepted it last.
 //  1. They become due in the transaction that applies the proposal, so that none is forgotten by a stack that stops in between.
 //  2. Each is started once, on any number of nodes: the job and its mark are one transaction.
+//  3. One that cannot be started because of an internal error stays due, and delays no other.
 
 import type { Db, Trx } from '../../../engines/metadata-db/dialects.ts'
 import { PlatformError } from '../../../kit/errors.ts'
@@ -21,6 +22,8 @@ export interface StartRunsDeps {
     /** Jobs were queued and committed. */
     wake(): void
   }
+  /** Of an internal error; the run is tried again. */
+  readonly onError: (error: unknown, run: KnownRun) => void
 }
 
 const BATCH = 100
@@ -28,7 +31,7 @@ const BATCH = 100
 /** A node that is slower than another one leaves its transaction without a job. */
 class AlreadyStarted extends Error {}
 
-export function createStartRuns({ db, inTransaction, findActor, jobs }: StartRunsDeps) {
+export function createStartRuns({ db, inTransaction, findActor, jobs, onError }: StartRunsDeps) {
   async function start(run: KnownRun): Promise<void> {
     const { projectId, tokenId, componentId, configurationId } = run
     const fail = (problem: string) => inTransaction((trx) => setDone(trx, run, { jobId: null, problem }))
@@ -52,8 +55,11 @@ export function createStartRuns({ db, inTransaction, findActor, jobs }: StartRun
 
   /** Starts everything that is due. */
   return async (): Promise<void> => {
-    const due = await listDueRuns(db, BATCH)
-    for (const run of due) await start(run)
-    if (due.length > 0) jobs.wake()
+    let due: KnownRun[] = []
+    do {
+      due = await listDueRuns(db, { after: due.at(-1)?.id ?? 0, limit: BATCH })
+      for (const run of due) await start(run).catch((error: unknown) => onError(error, run))
+      if (due.length > 0) jobs.wake()
+    } while (due.length === BATCH)
   }
 }

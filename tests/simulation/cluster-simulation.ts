@@ -71,6 +71,8 @@ const ROWS = ['x', 'y']
 const OPERATION = 'tableImport'
 const SCHEDULER = 'keboola.scheduler'
 const OPEN = "('created','waiting','processing','terminating')"
+/** One that waited for its locks when its node died: who takes it over runs nothing of it, and ends it as failed. */
+const IS_LOST_INLINE = '(new.is_inline = 1 and new.worker is not old.worker)'
 const NO_FACTS = { result: {}, usage: [], metrics: [], error: null, cause: null, unsavedState: null } as const
 const QUIET = { error: () => {}, warn: () => {}, info: () => {} }
 
@@ -572,7 +574,7 @@ async function prepareDatabase({ inTransaction }: MetadataDb): Promise<number> {
         when old.ended_at is not null and (new.status <> old.status or new.attempt <> old.attempt) begin
         insert into simulated_broken values ('storage job ' || new.id || ' had ended and changed'); end`,
       `create trigger if not exists simulated_storage_overlap after update on storage_job
-        when new.status = 'processing' and old.status = 'waiting' and exists (select 1 from storage_job_lock own
+        when new.status = 'processing' and old.status = 'waiting' and not ${IS_LOST_INLINE} and exists (select 1 from storage_job_lock own
           join storage_job_lock other on other.lock_key = own.lock_key and other.job_id <> own.job_id
           join storage_job on storage_job.id = other.job_id
           where own.job_id = new.id and storage_job.status = 'processing') begin

@@ -17,7 +17,7 @@ interface Policy {
 
 const secondsOf = (text: string): number => {
   const span = parseDuration(text)
-  return span instanceof Timedelta ? span.totalSeconds() : (span?.months ?? 0) * 30 * 86_400
+  return span instanceof Timedelta ? span.totalSeconds() : (span?.totalMonths ?? 0) * 30 * 86_400
 }
 
 function matcherOf(matchers: unknown): (request: HttpRequest) => boolean {

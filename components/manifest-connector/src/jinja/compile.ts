@@ -2,10 +2,11 @@
 
 import { type Dict, isDict, pyStr, setKey, Tuple, truthy } from '../python/values.ts'
 import type { Arguments, Expression } from './ast.ts'
+import { hashable } from './collection-methods.ts'
 import { filterOf } from './filters.ts'
 import { FUNCTIONS } from './functions.ts'
 import { attribute, item, slice } from './members.ts'
-import { binary, comparison } from './operators.ts'
+import { binary, comparison, negated, positive } from './operators.ts'
 import { iterate, PyFunction, PyTypeError, type Run, typeName, Undefined } from './runtime.ts'
 import { testOf } from './tests.ts'
 
@@ -69,7 +70,7 @@ export function expression(node: Expression): Eval {
       const items = node.items.map(([key, value]) => [expression(key), expression(value)] as const)
       return (scope) => {
         const dict: Dict = {}
-        for (const [key, value] of items) setKey(dict, pyStr(key(scope)), value(scope))
+        for (const [key, value] of items) setKey(dict, pyStr(hashable(key(scope))), value(scope))
         return dict
       }
     }
@@ -111,12 +112,16 @@ export function expression(node: Expression): Eval {
     }
     case 'test': {
       const [of, args, test] = [expression(node.of), argumentsOf(node.args), testOf(node.name)]
-      return (scope) => test(of(scope), args(scope).positional) !== node.not
+      return (scope) => {
+        const value = of(scope)
+        const { positional, named } = args(scope)
+        return test(value, positional, named, scope.run) !== node.not
+      }
     }
     case 'unary': {
       const of = expression(node.of)
       if (node.operator === 'not') return (scope) => !truthy(of(scope))
-      return (scope) => (node.operator === '-' ? binary('-', 0, of(scope), scope.run) : of(scope))
+      return (scope) => (node.operator === '-' ? negated(of(scope), scope.run) : positive(of(scope)))
     }
     case 'binary':
       return operation(node.operator, expression(node.left), expression(node.right))

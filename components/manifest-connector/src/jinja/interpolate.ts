@@ -1,7 +1,7 @@
 // Values of the manifest that are expressions. The result of a template is a text, which becomes a value by Python's literal_eval; an
 // empty result is replaced by the default.
 
-import { ConnectorError } from '../errors.ts'
+import { ConnectorError, ValueError } from '../errors.ts'
 import { copied } from '../python/json.ts'
 import { literal, NO_LITERAL } from '../python/literal.ts'
 import { type Dict, equals, isDict, isFloat, isInt, pyStr, setKey, Tuple } from '../python/values.ts'
@@ -75,6 +75,7 @@ export function createInterpolator(now: () => PyDatetime): Interpolator {
       return isItsOwnLiteral(value) && !valid ? copied(value) : plainValue(run.text(value), valid)
     } catch (error) {
       if (error instanceof PyTypeError) return plainValue(source, valid)
+      if (error instanceof RangeError) throw new ValueError(error.message) // of a date
       throw error
     }
   }

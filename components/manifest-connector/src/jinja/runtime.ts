@@ -1,8 +1,10 @@
 // What templates are evaluated with: undefined values, functions, limits, and Python's errors.
 
 import { ConnectorError } from '../errors.ts'
-import { type Dict, isPyObject, type PyObject, pyStr } from '../python/values.ts'
+import { Bytes } from '../python/bytes.ts'
+import { type Dict, equals, isDict, isFloat, isPyObject, type PyObject, pyRepr, pyStr, Tuple } from '../python/values.ts'
 import type { PyDatetime } from '../time/datetime.ts'
+import { Markup, plain } from './markup.ts'
 
 /** A member of an undefined value was read. The caller uses its default. */
 export class UndefinedError extends ConnectorError {
@@ -59,10 +61,66 @@ export class PyFunction implements PyObject {
     this.call = call
   }
   pyStr(): string {
-    return `<function ${this.name}>`
+    throw new ConnectorError(`'${this.name}' is a function, which has no text. Add '()' to call it.`)
   }
   pyRepr(): string {
     return this.pyStr()
+  }
+}
+
+/** What filters such as map and select give: values that are computed when they are taken, once. */
+export class Lazy implements PyObject {
+  readonly #filter: string
+  readonly #values: Iterator<unknown>
+  constructor(filter: string, values: Iterable<unknown>) {
+    this.#filter = filter
+    this.#values = values[Symbol.iterator]()
+  }
+  *[Symbol.iterator](): Generator<unknown, void> {
+    for (let next = this.#values.next(); !next.done; next = this.#values.next()) yield next.value
+  }
+  pyStr(): string {
+    throw new ConnectorError(`The filter '${this.#filter}' gives a generator, which has no text. Add '| list' or '| join'.`)
+  }
+  pyRepr(): string {
+    return this.pyStr()
+  }
+}
+
+/** The keys, values or items of a dictionary, as they are at the time. */
+export class View implements PyObject {
+  readonly kind: 'keys' | 'values' | 'items'
+  readonly #of: Dict
+  constructor(kind: View['kind'], of: Dict) {
+    this.kind = kind
+    this.#of = of
+  }
+  get length(): number {
+    return Object.keys(this.#of).length
+  }
+  get list(): unknown[] {
+    if (this.kind === 'keys') return Object.keys(this.#of)
+    if (this.kind === 'values') return Object.values(this.#of)
+    return Object.entries(this.#of).map(([key, value]) => Tuple.of<unknown>(key, value))
+  }
+  [Symbol.iterator](): Iterator<unknown> {
+    return this.list[Symbol.iterator]()
+  }
+  pyStr(): string {
+    return `dict_${this.kind}(${pyRepr(this.list)})`
+  }
+  pyRepr(): string {
+    return this.pyStr()
+  }
+  pyTruth(): boolean {
+    return this.length > 0
+  }
+  /** Keys and items are sets. */
+  pyEquals(other: unknown): boolean {
+    if (this === other) return true
+    const others = other instanceof View && other.kind !== 'values' ? other.list : other instanceof Set ? [...other] : undefined
+    if (this.kind === 'values' || others?.length !== this.length) return false
+    return this.list.every((each) => others.some((its) => equals(each, its)))
   }
 }
 
@@ -113,20 +171,55 @@ export const typeName = (value: unknown): string => {
   if (value === null) return 'NoneType'
   if (typeof value === 'string') return 'str'
   if (typeof value === 'boolean') return 'bool'
-  if (typeof value === 'number' || typeof value === 'bigint') return Number.isInteger(Number(value)) ? 'int' : 'float'
-  if (Array.isArray(value)) return 'list'
-  return isPyObject(value) ? (value as object).constructor.name : 'dict'
+  if (isFloat(value)) return 'float'
+  if (typeof value === 'number' || typeof value === 'bigint') return 'int'
+  if (Array.isArray(value)) return value instanceof Tuple ? 'tuple' : 'list'
+  if (value instanceof View) return `dict_${value.kind}`
+  if (value instanceof Set) return 'set'
+  return isPyObject(value) ? (NAMES[value.constructor.name] ?? value.constructor.name) : 'dict'
+}
+const NAMES: Readonly<Record<string, string>> = {
+  PyDatetime: 'datetime.datetime',
+  PyDate: 'datetime.date',
+  Timedelta: 'datetime.timedelta',
+  Lazy: 'generator',
+  Bytes: 'bytes',
+}
+
+export function isIterable(value: unknown): boolean {
+  if (typeof value === 'string' || value instanceof Undefined || value instanceof Bytes || value instanceof Markup) return true
+  if (Array.isArray(value) || value instanceof Set || value instanceof Lazy || value instanceof View || isDict(value)) return true
+  return hasMembers(value) && value.pyMember('keys') !== undefined
 }
 
 /** What a loop goes over. */
-export function iterate(value: unknown): Iterable<unknown> {
-  if (Array.isArray(value) || value instanceof Set) return value
-  if (typeof value === 'string') return value
+export function iterate(given: unknown): Iterable<unknown> {
+  const value = plain(given)
+  if (Array.isArray(value) || typeof value === 'string' || value instanceof Set) return value
+  if (value instanceof Lazy || value instanceof View) return value
+  if (value instanceof Bytes) return value.bytes
   if (value instanceof Undefined) return []
   if (hasMembers(value)) {
     const keys = value.pyMember('keys')
     if (keys instanceof PyFunction) return keys.call([], {}, undefined as never) as Iterable<unknown>
   }
-  if (typeof value === 'object' && value !== null && !isPyObject(value)) return Object.keys(value)
+  if (isDict(value)) return Object.keys(value)
   throw new PyTypeError(`'${typeName(value)}' object is not iterable`)
+}
+
+/** len() */
+export function lengthOf(given: unknown): number {
+  const value = plain(given)
+  if (typeof value === 'string') return /[\ud800-\udfff]/.test(value) ? [...value].length : value.length
+  if (Array.isArray(value) || value instanceof View) return value.length
+  if (value instanceof Set) return value.size
+  if (value instanceof Lazy || (!isIterable(value) && !(value instanceof Undefined)))
+    throw new PyTypeError(`object of type '${typeName(value)}' has no len()`)
+  return [...iterate(value)].length
+}
+
+/** reversed() of what has an order. */
+export function backwards(value: unknown): unknown[] {
+  if (value instanceof Set || value instanceof Lazy) throw new PyTypeError(`'${typeName(value)}' object is not reversible`)
+  return [...iterate(value)].reverse()
 }

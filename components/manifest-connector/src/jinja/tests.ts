@@ -1,40 +1,51 @@
 // Jinja's tests: `x is defined`, `x is number`, `x is in [1, 2]`.
 
 import { ConnectorError } from '../errors.ts'
-import { asNumber, equals, isDict, isFloat, isInt, isNumber, pyStr } from '../python/values.ts'
-import { comparison, contains } from './operators.ts'
-import { hasMembers, PyFunction, Undefined } from './runtime.ts'
+import { isLower, isUpper } from '../python/text.ts'
+import { type Dict, equals, isDict, isFloat, isInt, isNumber, pyStr } from '../python/values.ts'
+import { parameters } from './arguments.ts'
+import { hashable } from './collection-methods.ts'
+import { Markup, plain } from './markup.ts'
+import { binary, comparison, contains } from './operators.ts'
+import { hasMembers, isIterable, PyFunction, type Run, Undefined } from './runtime.ts'
 
-type Test = (value: unknown, args: readonly unknown[]) => boolean
+const leaves = (rest: number, value: unknown, by: unknown, run: Run) => equals(binary('%', value, by, run), rest)
+const isSequence = (value: unknown) =>
+  typeof plain(value) === 'string' || Array.isArray(value) || isDict(value) || hasMembers(value) || value instanceof Undefined
 
-const TESTS: Readonly<Record<string, Test>> = {
-  defined: (v) => !(v instanceof Undefined),
-  undefined: (v) => v instanceof Undefined,
-  none: (v) => v === null,
+const PLAIN: Readonly<Record<string, (value: unknown, run: Run) => boolean>> = {
   boolean: (v) => typeof v === 'boolean',
-  true: (v) => v === true,
+  callable: (v) => v instanceof PyFunction || v instanceof Undefined,
+  defined: (v) => !(v instanceof Undefined),
+  escaped: (v) => v instanceof Markup,
+  even: (v, run) => leaves(0, v, 2, run),
   false: (v) => v === false,
-  integer: (v) => isInt(v),
   float: (v) => isFloat(v),
+  integer: (v) => isInt(v),
+  iterable: isIterable,
+  lower: (v) => isLower(pyStr(v)),
+  mapping: (v) => isDict(v) || (hasMembers(v) && isIterable(v)),
+  none: (v) => v === null,
   number: (v) => isNumber(v) || typeof v === 'boolean',
-  string: (v) => typeof v === 'string',
-  mapping: (v) => isDict(v) || hasMembers(v),
-  sequence: (v) => typeof v === 'string' || Array.isArray(v) || isDict(v),
-  iterable: (v) => typeof v === 'string' || Array.isArray(v) || isDict(v) || v instanceof Set || v instanceof Undefined,
-  callable: (v) => v instanceof PyFunction,
-  odd: (v) => asNumber(v) % 2 !== 0,
-  even: (v) => asNumber(v) % 2 === 0,
-  divisibleby: (v, [by]) => asNumber(v) % asNumber(by) === 0,
-  in: (v, [container]) => contains(container, v),
-  sameas: (v, [other]) => v === other,
-  lower: (v) => pyStr(v) !== pyStr(v).toUpperCase() && pyStr(v) === pyStr(v).toLowerCase(),
-  upper: (v) => pyStr(v) !== pyStr(v).toLowerCase() && pyStr(v) === pyStr(v).toUpperCase(),
-  eq: (v, [other]) => equals(v, other),
-  ne: (v, [other]) => !equals(v, other),
-  lt: (v, [other]) => comparison('<', v, other),
-  gt: (v, [other]) => comparison('>', v, other),
-  le: (v, [other]) => comparison('<=', v, other),
-  ge: (v, [other]) => comparison('>=', v, other),
+  odd: (v, run) => leaves(1, v, 2, run),
+  sequence: isSequence,
+  string: (v) => typeof plain(v) === 'string',
+  test: (v) => typeof hashable(plain(v)) === 'string' && TESTS.has(pyStr(v)),
+  true: (v) => v === true,
+  undefined: (v) => v instanceof Undefined,
+  upper: (v) => isUpper(pyStr(v)),
+}
+
+const COMPARING: Readonly<Record<string, (value: unknown, other: unknown, run: Run) => boolean>> = {
+  divisibleby: (v, by, run) => leaves(0, v, by, run),
+  eq: (v, other) => equals(v, other),
+  ge: (v, other) => comparison('>=', v, other),
+  gt: (v, other) => comparison('>', v, other),
+  in: (v, container) => contains(container, v),
+  le: (v, other) => comparison('<=', v, other),
+  lt: (v, other) => comparison('<', v, other),
+  ne: (v, other) => !equals(v, other),
+  sameas: (v, other) => v === other,
 }
 
 const ALSO: Readonly<Record<string, string>> = {
@@ -49,9 +60,23 @@ const ALSO: Readonly<Record<string, string>> = {
   '>=': 'ge',
 }
 
+export type Test = (value: unknown, args: readonly unknown[], named: Dict, run: Run) => boolean
+
+const TESTS: ReadonlyMap<string, Test> = new Map<string, Test>([
+  ...Object.entries(PLAIN).map(([name, test]): [string, Test] => {
+    const bind = parameters(name, '')
+    return [name, (value, args, named, run) => bind(args, named).length === 0 && test(value, run)]
+  }),
+  ...[...Object.keys(COMPARING).map((name) => [name, name] as const), ...Object.entries(ALSO)].map(
+    ([name, own]): [string, Test] => {
+      const bind = parameters(name, '/ other')
+      return [name, (value, args, named, run) => COMPARING[own]!(value, bind(args, named)[0], run)]
+    },
+  ),
+])
+
 export function testOf(name: string): Test {
-  const own = Object.hasOwn(ALSO, name) ? ALSO[name]! : name
-  const test = Object.hasOwn(TESTS, own) ? TESTS[own] : undefined
-  if (!test) throw new ConnectorError(`No test named '${name}'.`)
+  const test = TESTS.get(name)
+  if (!test) throw new ConnectorError(name === 'filter' ? `The test 'filter' is not supported.` : `No test named '${name}'.`)
   return test
 }

@@ -1,6 +1,6 @@
 // JSON without loss: integers above 2^53 stay exact, and are written as they came.
 
-import { type Dict, PyFloat, setKey } from './values.ts'
+import { type Dict, floatText, PyFloat, setKey } from './values.ts'
 
 /** Of fewer digits every integer is exact. */
 const LONG = 16
@@ -82,16 +82,31 @@ export function copied<T>(value: T): T {
   return out as T
 }
 
-/** Python's json.dumps with its blanks. */
-export function pythonJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(pythonJson).join(', ')}]`
-  if (value instanceof PyFloat) return Number.isFinite(value.value) ? `${value.value.toFixed(1)}` : String(value.value)
+/** Python's json.dumps with its blanks, or lines indented by `step`. */
+export function pythonJson(value: unknown, step?: string, level = 0): string {
+  if (Array.isArray(value))
+    return listed(
+      '[',
+      ']',
+      value.map((each) => pythonJson(each, step, level + 1)),
+      step,
+      level,
+    )
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : jsonFloat(value)
+  if (value instanceof PyFloat) return jsonFloat(value.value)
   if (typeof value === 'bigint') return String(value)
   if (typeof value === 'string')
     return JSON.stringify(value).replace(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  if (typeof value === 'object' && value !== null)
-    return `{${Object.entries(value)
-      .map(([key, member]) => `${pythonJson(key)}: ${pythonJson(member)}`)
-      .join(', ')}}`
-  return JSON.stringify(value) ?? 'null'
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const members = Object.entries(value).map(([key, member]) => `${pythonJson(key)}: ${pythonJson(member, step, level + 1)}`)
+  return listed('{', '}', members, step, level)
+}
+
+const jsonFloat = (value: number): string =>
+  Number.isFinite(value) ? floatText(value) : Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity'
+
+function listed(open: string, close: string, items: readonly string[], step: string | undefined, level: number): string {
+  if (items.length === 0 || step === undefined) return `${open}${items.join(', ')}${close}`
+  const line = `\n${step.repeat(level + 1)}`
+  return `${open}${line}${items.join(`,${line}`)}\n${step.repeat(level)}${close}`
 }

@@ -1,9 +1,10 @@
 // Python's ast.literal_eval: the literals of the language, nothing else.
 
-import { type Dict, PyFloat, pyStr, setKey, Tuple, toFloat } from './values.ts'
+import { Bytes } from './bytes.ts'
+import { type Dict, isDict, PyFloat, pyStr, setKey, Tuple, toFloat } from './values.ts'
 
 /** Texts that cannot be a literal are recognised by their first character, which most results are. */
-const MAY_BE_LITERAL = /^[\s]*[-+0-9.'"[({TFNbBrRuU]/
+const MAY_BE_LITERAL = /^[\s]*[-+0-9.'"[({TFNbBrRuU#\\s]/
 const MAX_DEPTH = 100
 const MAX_LENGTH = 1_000_000
 
@@ -11,7 +12,7 @@ export const NO_LITERAL = Symbol('no literal')
 
 export function literal(text: string): unknown {
   if (!MAY_BE_LITERAL.test(text) || text.length > MAX_LENGTH) return NO_LITERAL
-  if (/^[A-Za-z]/.test(text) && !/^(?:True|False|None)\s*$|^[bBrRuU]{1,2}['"]/.test(text)) return NO_LITERAL
+  if (/^[A-Za-z]/.test(text) && !/^(?:True|False|None)(?!\w)|^set\(|^[bBrRuU]{1,2}['"]/.test(text)) return NO_LITERAL
   try {
     return new Reader(text).whole()
   } catch (error) {
@@ -22,19 +23,8 @@ export function literal(text: string): unknown {
 
 class NotLiteral extends Error {}
 
-class Bytes {
-  readonly text: string
-  constructor(text: string) {
-    this.text = text
-  }
-  pyStr() {
-    return `b'${this.text}'`
-  }
-  pyRepr() {
-    return this.pyStr()
-  }
-}
-
+const LEAD = /[ \t]*(?:[ \t\f]*(?:#[^\n\r]*)?(?:\r\n|[\n\r]))*/y
+const EMPTY_SET = /set[ \t]*\([ \t]*\)/y
 const DECIMAL = /(?:\d(?:_?\d)*)?\.?(?:\d(?:_?\d)*)?(?:[eE][-+]?\d(?:_?\d)*)?/y
 const BASED = /0(?:[xX](?:_?[0-9a-fA-F])+|[oO](?:_?[0-7])+|[bB](?:_?[01])+)/y
 const WORD = /(?:True|False|None)(?![\w])/y
@@ -48,11 +38,11 @@ class Reader {
   }
 
   whole(): unknown {
-    // literal_eval strips leading blanks; other leading white space is an indentation error.
-    this.text.slice(0).replace(/^[ \t]+/, (blanks) => {
-      this.at = blanks.length
-      return blanks
-    })
+    // literal_eval strips leading blanks. Empty lines and comments may follow; other leading white space is an indentation error.
+    LEAD.lastIndex = 0
+    LEAD.exec(this.text)
+    this.at = LEAD.lastIndex
+    if (/[\n\r]/.test(this.text.slice(0, this.at)) && /[ \t]/.test(this.text[this.at] ?? '')) throw new NotLiteral()
     const value = this.items(undefined)
     this.blanks(true)
     if (this.at < this.text.length) throw new NotLiteral()
@@ -78,7 +68,9 @@ class Reader {
   blanks(all = this.depth > 0): void {
     for (;;) {
       const char = this.text[this.at]
-      if (char === ' ' || char === '\t' || char === '\f' || (all && (char === '\n' || char === '\r'))) this.at++
+      if (char === '\\' && /[\n\r]/.test(this.text[this.at + 1] ?? ''))
+        this.at += this.text.startsWith('\r\n', this.at + 1) ? 3 : 2
+      else if (char === ' ' || char === '\t' || char === '\f' || (all && (char === '\n' || char === '\r'))) this.at++
       else if (char === '#' && all) while (this.at < this.text.length && this.text[this.at] !== '\n') this.at++
       else return
     }
@@ -93,6 +85,11 @@ class Reader {
     if (char === '-' || char === '+') return this.signed(char)
     if (char === "'" || char === '"' || /[bBrRuU]/.test(char)) return this.strings()
     if (/[0-9.]/.test(char)) return this.number()
+    EMPTY_SET.lastIndex = this.at
+    if (EMPTY_SET.test(this.text)) {
+      this.at = EMPTY_SET.lastIndex
+      return new Set()
+    }
     WORD.lastIndex = this.at
     const word = WORD.exec(this.text)?.[0]
     if (word === undefined) throw new NotLiteral()
@@ -149,7 +146,10 @@ class Reader {
         this.at++
         setKey(dict, pyStr(key), this.value())
         this.blanks()
-      } else set.add(key)
+      } else {
+        if ((Array.isArray(key) && !(key instanceof Tuple)) || key instanceof Set || isDict(key)) throw new NotLiteral()
+        set.add(key)
+      }
       if (this.text[this.at] === ',') {
         this.at++
         this.blanks()
@@ -165,9 +165,21 @@ class Reader {
   signed(sign: string): unknown {
     this.at++
     this.blanks()
-    const value = this.number() // one sign only
+    const value = this.signless()
     if (sign === '+') return value
     return value instanceof PyFloat ? new PyFloat(-value.value) : -(value as number)
+  }
+
+  /** A number after its sign, of which there is one only; it may stand in brackets. */
+  signless(): unknown {
+    if (this.text[this.at] !== '(') return this.number()
+    this.enter()
+    const value = this.signless()
+    this.blanks()
+    if (this.text[this.at] !== ')') throw new NotLiteral()
+    this.at++
+    this.depth--
+    return value
   }
 
   number(): unknown {
@@ -180,7 +192,7 @@ class Reader {
     }
     DECIMAL.lastIndex = this.at
     const found = DECIMAL.exec(this.text)?.[0] ?? ''
-    if (!/\d/.test(found) || /^[eE]/.test(found)) throw new NotLiteral()
+    if (!/^\.?\d/.test(found)) throw new NotLiteral()
     this.at += found.length
     this.afterNumber()
     const plain = found.replaceAll('_', '')
@@ -193,28 +205,30 @@ class Reader {
     if (/[\w.]/.test(this.text[this.at] ?? '')) throw new NotLiteral() // 1j, 5abc, 1.2.3
   }
 
-  /** Neighbouring texts are one. */
+  /** Neighbouring texts are one, and neighbouring bytes; not a text and bytes. */
   strings(): unknown {
     let out = ''
-    let bytes = false
+    let isBytes: boolean | undefined
     for (;;) {
       const part = this.string()
-      bytes ||= part instanceof Bytes
-      out += part instanceof Bytes ? part.text : part
+      if (isBytes !== undefined && isBytes !== part.isBytes) throw new NotLiteral()
+      isBytes = part.isBytes
+      out += part.text
       const from = this.at
       this.blanks()
       if (!/['"bBrRuU]/.test(this.text[this.at] ?? '')) {
         this.at = from
-        return bytes ? new Bytes(out) : out
+        return isBytes ? new Bytes(Buffer.from(out, 'latin1')) : out
       }
     }
   }
 
-  string(): string | Bytes {
+  string(): { readonly text: string; readonly isBytes: boolean } {
     const prefix = /[bBrRuU]{0,2}(?=['"])/y
     prefix.lastIndex = this.at
     const letters = prefix.exec(this.text)?.[0].toLowerCase()
     if (letters === undefined || !['', 'b', 'r', 'u', 'br', 'rb'].includes(letters)) throw new NotLiteral()
+    const from = this.at
     this.at += letters.length
     const quote = this.text[this.at]!
     const long = this.text.startsWith(quote.repeat(3), this.at)
@@ -232,7 +246,10 @@ class Reader {
       }
     }
     this.at += end.length
-    return letters.includes('b') ? new Bytes(out) : out
+    const isBytes = letters.includes('b')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: bytes are written in ASCII
+    if (isBytes && /[^\x00-\x7f]/.test(this.text.slice(from, this.at))) throw new NotLiteral()
+    return { text: out, isBytes }
   }
 
   escape(): string {
@@ -245,6 +262,7 @@ class Reader {
       this.at += octal.length - 1
       return String.fromCodePoint(Number.parseInt(octal, 8))
     }
+    if (char === 'N') throw new NotLiteral() // names of characters are not known here
     const digits = HEX_DIGITS[char]
     if (digits === undefined) return `\\${char}`
     const hex = this.text.slice(this.at, this.at + digits)

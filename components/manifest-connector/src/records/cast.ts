@@ -1,5 +1,6 @@
 // `schema_normalization: Default`: values get the types of the schema, where that is possible.
 
+import { floatOf, integerOf, truncated } from '../python/numbers.ts'
 import { asNumber, type Dict, isDict, isNumber, PyFloat, pyStr, setKey, toFloat, truthy } from '../python/values.ts'
 
 const SIMPLE = new Set(['string', 'number', 'integer', 'boolean', 'null'])
@@ -67,20 +68,15 @@ const isSimple = (value: unknown) =>
 
 function asFloat(value: unknown): unknown {
   if (typeof value === 'boolean' || isNumber(value)) return toFloat(asNumber(value))
-  if (typeof value !== 'string') return value
-  const text = value.trim()
-  if (/^[+-]?(?:nan|inf(?:inity)?)$/i.test(text)) return Number.NaN // null in JSON
-  if (!/^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+)?$/.test(text)) return value
-  return toFloat(Number(text.replaceAll('_', '')))
+  const number = typeof value === 'string' ? floatOf(value) : undefined
+  return number === undefined ? value : toFloat(number) // those that are not finite are null in JSON
 }
 
 function asInteger(value: unknown): unknown {
   if (typeof value === 'boolean') return value ? 1 : 0
   if (typeof value === 'bigint') return value
-  if (isNumber(value)) return Number.isFinite(asNumber(value)) ? Math.trunc(asNumber(value)) : value
-  if (typeof value !== 'string' || !/^\s*[+-]?\d+(?:_\d+)*\s*$/.test(value)) return value
-  const number = Number(value.replaceAll('_', ''))
-  return Number.isSafeInteger(number) ? number : BigInt(value.trim().replaceAll('_', '').replace(/^\+/, ''))
+  if (isNumber(value)) return Number.isFinite(asNumber(value)) ? truncated(asNumber(value)) : value
+  return typeof value === 'string' ? (integerOf(value) ?? value) : value
 }
 
 function strToBool(text: string): unknown {

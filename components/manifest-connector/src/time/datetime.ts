@@ -1,6 +1,7 @@
 // Python's datetime, date and timedelta as far as manifests use them. Times are whole seconds plus microseconds, so that the year 9999
 // is as exact as today.
 
+import { ValueError } from '../errors.ts'
 import { asNumber, isNumber, type PyFloat, type PyObject, toFloat } from '../python/values.ts'
 
 const DAY = 86_400
@@ -27,6 +28,7 @@ export class Timedelta implements PyObject {
     this.microseconds = mod(microseconds, MILLION)
     this.days = floorDiv(carried, DAY)
     this.seconds = mod(carried, DAY)
+    if (!(Math.abs(this.days) < 1_000_000_000)) throw new RangeError('days out of range')
   }
 
   get wholeSeconds(): number {
@@ -50,6 +52,7 @@ export class Timedelta implements PyObject {
     return new Timedelta(this.wholeSeconds + other.wholeSeconds, this.microseconds + other.microseconds)
   }
   times(factor: number): Timedelta {
+    if (Number.isSafeInteger(factor)) return Timedelta.ofMicroseconds(this.inMicroseconds * BigInt(factor))
     const total = this.totalSeconds() * factor
     const whole = Math.floor(total)
     return new Timedelta(whole, Math.round((total - whole) * MILLION))
@@ -82,24 +85,41 @@ export class Timedelta implements PyObject {
 
 /** An ISO duration with years or months, whose length depends on where it starts. */
 export class Duration implements PyObject {
+  readonly years: number
   readonly months: number
   readonly rest: Timedelta
 
-  constructor(months: number, rest: Timedelta) {
+  constructor(years: number, months: number, rest: Timedelta) {
+    this.years = years
     this.months = months
     this.rest = rest
   }
+  get totalMonths(): number {
+    return this.years * 12 + this.months
+  }
   negated(): Duration {
-    return new Duration(-this.months, this.rest.negated())
+    return new Duration(-this.years, -this.months, this.rest.negated())
+  }
+  plus(other: Duration): Duration {
+    return new Duration(this.years + other.years, this.months + other.months, this.rest.plus(other.rest))
+  }
+  times(factor: number): Duration {
+    return new Duration(this.years * factor, this.months * factor, this.rest.times(factor))
   }
   pyStr(): string {
-    const years = Math.trunc(this.months / 12)
-    const months = this.months % 12
-    const parts = [years && `${years} years`, months && `${months} month${months === 1 ? '' : 's'}`]
+    const parts = [
+      this.years && `${Math.trunc(this.years)} years`,
+      this.months && `${Math.trunc(this.months)} month${this.months <= 1 ? '' : 's'}`,
+    ]
     return [...parts.filter(Boolean), this.rest.pyStr()].join(', ')
   }
   pyRepr(): string {
-    return `isodate.duration.Duration(${this.months} months)`
+    const { days, seconds, microseconds } = this.rest
+    return `isodate.duration.Duration(${days}, ${seconds}, ${microseconds}, years=${Math.trunc(this.years)}, months=${Math.trunc(this.months)})`
+  }
+  pyEquals(other: unknown): boolean {
+    if (other instanceof Duration) return other.totalMonths === this.totalMonths && other.rest.pyEquals(this.rest)
+    return this.years === 0 && this.months === 0 && this.rest.pyEquals(other)
   }
 }
 
@@ -200,7 +220,9 @@ export class PyDatetime implements PyObject {
     if (span instanceof Timedelta)
       return new PyDatetime(this.epoch + span.wholeSeconds, this.microsecond + span.microseconds, this.offset)
     const { year, month, day } = this.parts
-    const months = year * 12 + (month - 1) + span.months
+    if (!Number.isInteger(span.years) || !Number.isInteger(span.months))
+      throw new ValueError('fractional years or months not supported for date calculations')
+    const months = year * 12 + (month - 1) + span.totalMonths
     const newYear = floorDiv(months, 12)
     const newMonth = mod(months, 12) + 1
     const lastDay = new Date(Date.UTC(2000 + mod(newYear, 400), newMonth, 0)).getUTCDate()
@@ -247,18 +269,27 @@ export function offsetText(offset: number | null, colon: string): string {
 export const timestampValue = (date: PyDatetime): number | PyFloat => toFloat(date.timestamp())
 
 const ISO_DURATION =
-  /^([+-])?P(?!$)(?:(\d+(?:[.,]\d+)?)Y)?(?:(\d+(?:[.,]\d+)?)M)?(?:(\d+(?:[.,]\d+)?)W)?(?:(\d+(?:[.,]\d+)?)D)?(?:T(?!$)(?:(\d+(?:[.,]\d+)?)H)?(?:(\d+(?:[.,]\d+)?)M)?(?:(\d+(?:[.,]\d+)?)S)?)?$/
+  /^([+-])?P(?!$)(?:(\d+(?:[.,]\d+)?)Y)?(?:(\d+(?:[.,]\d+)?)M)?(?:(\d+(?:[.,]\d+)?)W)?(?:(\d+(?:[.,]\d+)?)D)?(?:T(?:(\d+(?:[.,]\d+)?)H)?(?:(\d+(?:[.,]\d+)?)M)?(?:(\d+(?:[.,]\d+)?)S)?)?$/
+
+/** `P0001-02-03T04:05:06`. */
+function asDate(text: string): Duration | undefined {
+  const match = /^P(\d{4})(-?)(\d\d)\2(\d\d)T(\d\d)(:?)(\d\d)\6(\d\d)$/.exec(text)
+  if (!match) return undefined
+  const [years, months, days, hours, minutes, seconds] = [1, 3, 4, 5, 7, 8].map((group) => Number(match[group]))
+  if (months! < 1 || months! > 12 || days! < 1 || days! > 31 || hours! > 23 || minutes! > 59 || seconds! > 59) return undefined
+  return new Duration(years!, months!, new Timedelta(days! * DAY + hours! * 3600 + minutes! * 60 + seconds!))
+}
 
 export function parseDuration(text: string): Span | undefined {
   const match = ISO_DURATION.exec(text)
-  if (!match) return undefined
+  if (!match) return asDate(text)
   const [years, months, weeks, days, hours, minutes, seconds] = match
     .slice(2)
     .map((part) => Number((part ?? '0').replace(',', '.')))
   const total = (weeks! * 7 + days!) * DAY + hours! * 3600 + minutes! * 60 + seconds!
   const whole = Math.floor(total)
   const rest = new Timedelta(whole, Math.round((total - whole) * MILLION))
-  const span: Span = years || months ? new Duration(Math.round(years! * 12 + months!), rest) : rest
+  const span: Span = years || months ? new Duration(years!, months!, rest) : rest
   return match[1] === '-' ? span.negated() : span
 }
 

@@ -46,14 +46,20 @@ const PARSE: Readonly<Record<string, string>> = {
   W: '(?<W>5[0-3]|[0-4]\\d|\\d)',
   w: '(?<w>[0-6])',
   u: '(?<u>[1-7])',
+  G: '(?<G>\\d\\d\\d\\d)',
+  V: '(?<V>5[0-3]|0[1-9]|[1-4]\\d|\\d)',
   '%': '%',
 }
 
+/** Directives that stand for several. */
+const WHOLE: Readonly<Record<string, string>> = { c: '%a %b %d %H:%M:%S %Y', x: '%m/%d/%y', X: '%H:%M:%S' }
+
 const compiled = new Map<string, RegExp>()
 
-function patternOf(format: string): RegExp {
-  const known = compiled.get(format)
+function patternOf(given: string): RegExp {
+  const known = compiled.get(given)
   if (known) return known
+  const format = given.replace(/%([\s\S])/g, (all, directive: string) => WHOLE[directive] ?? all)
   let pattern = ''
   for (let i = 0; i < format.length; i++) {
     const char = format[i]!
@@ -71,7 +77,7 @@ function patternOf(format: string): RegExp {
   }
   const regexp = new RegExp(`^${pattern}$`, 'i')
   if (compiled.size > 1000) compiled.clear()
-  compiled.set(format, regexp)
+  compiled.set(given, regexp)
   return regexp
 }
 
@@ -91,13 +97,45 @@ export function strptime(text: string, format: string): PyDatetime {
   let hour = n('H') ?? 0
   const half = n('I')
   if (half !== undefined) hour = (half % 12) + (parts.p?.toLowerCase() === 'pm' ? 12 : 0)
-  const days = n('j') === undefined ? daysOf(year, month, day) : daysOf(year, 1, 1) + n('j')! - 1
+  const yearDay = n('j')
+  const weekday = weekdayIn(parts, n)
+  let days = yearDay === undefined ? daysOf(year, month, day) : daysOf(year, 1, 1) + yearDay - 1
+  const week = weekday === undefined || yearDay !== undefined ? undefined : (n('U') ?? n('W'))
+  if (week !== undefined) days = daysOf(year, 1, 1) + dayOfWeek(year, week, weekday!, parts.W !== undefined)
+  else if (parts.G !== undefined || parts.V !== undefined) days = isoDay(format, n('G'), n('V'), weekday)
   const second = n('S') ?? 0
   if (second > 59) throw new ValueError('second must be in 0..59')
   const micro = parts.f === undefined ? 0 : Number(parts.f.padEnd(6, '0'))
   const wall = days * 86_400 + hour * 3600 + (n('M') ?? 0) * 60 + second
   const offset = parts.z === undefined ? null : offsetOf(parts.z)
   return new PyDatetime(wall - (offset ?? 0), micro, offset)
+}
+
+/** Monday is 0. */
+function weekdayIn(parts: Readonly<Record<string, string>>, n: (key: string) => number | undefined): number | undefined {
+  const name = (parts.A ?? parts.a)?.slice(0, 3).toLowerCase()
+  if (name !== undefined) return DAYS.findIndex((day) => short(day).toLowerCase() === name)
+  const sunday = n('w')
+  if (sunday !== undefined) return (sunday + 6) % 7
+  const monday = n('u')
+  return monday === undefined ? undefined : monday - 1
+}
+
+/** Days after New Year of a weekday of a numbered week. */
+function dayOfWeek(year: number, week: number, weekday: number, startsOnMonday: boolean): number {
+  const shift = startsOnMonday ? 0 : 1
+  const first = (weekdayOf(daysOf(year, 1, 1)) + shift) % 7
+  const day = (weekday + shift) % 7
+  return week === 0 ? day - first : ((7 - first) % 7) + 7 * (week - 1) + day
+}
+
+function isoDay(format: string, year: number | undefined, week: number | undefined, weekday: number | undefined): number {
+  if (year === undefined || week === undefined || weekday === undefined)
+    throw new ValueError(`The format '${format}' must have the ISO year %G, the ISO week %V and a weekday.`)
+  const fourth = daysOf(year, 1, 4)
+  const days = fourth - weekdayOf(fourth) + 7 * (week - 1) + weekday
+  if (week < 1 || isoWeek(days).year !== year) throw new ValueError(`Invalid week: ${week}`)
+  return days
 }
 
 export function offsetOf(text: string): number {

@@ -84,6 +84,7 @@ async function byTemplates(t: TestContext, { browser, stack, outbox, url, client
     await dialog.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('region', { name: 'Created from templates' }).getByRole('link', { name, exact: true }).click()
     await page.getByRole('button', { name: /^Run/ }).first().click()
+    await page.waitForURL(/\/jobs\/\d+/) // leaving before would cancel the request
   }
   await deliver('Table as a CSV link', { 'Folder of the machine': 'ticked', Folder: 'outbox' }, async () => {
     await sample.getByText('table.csv: 2 rows').waitFor()

@@ -313,7 +313,7 @@ test('a run that goes on stores changes as they are committed, survives cuts, an
     json: { configuration: { parameters: short } },
   })
   const log = await run(stack, config)
-  assert.match(log, /Stored \d+ changes in \d+ batches/)
+  assert.match(log, /Stored \d+ changes? in \d+ batch(es)?/)
   assert.doesNotMatch(log, /whole/)
   await same()
   const unsaved = { component: COMPONENT, mode: 'run', configData: { parameters: { ...short, slotName: 'none' } } }

@@ -159,7 +159,7 @@ test('only what has changed since the last delivery is read', async (t) => {
     ['2', '2', 'b'],
   ])
   const config = await stack.configure(COMPONENT, configurationOf(url, {}, { changed_since: 'adaptive' }))
-  const read = async () => /to orders: of (\d+) rows/.exec(await said(stack, await run(stack, config)))?.[1]
+  const read = async () => /to orders: of (\d+) rows?/.exec(await said(stack, await run(stack, config)))?.[1]
   assert.equal(await read(), '2')
   assert.equal(await read(), '0')
   await fillTable(stack, ORDERS, ['id', 'price', 'state'], [['2', '2', 'paid']], true)

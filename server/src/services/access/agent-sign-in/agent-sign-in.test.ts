@@ -119,6 +119,8 @@ test('a person signs an agent in with the official client, and its scope grows w
 
   const table = { table: 'in.c-main.a', columns: [{ name: 'id' }] }
   await assert.rejects(() => reader.call('create_table', table), UnauthorizedError)
+  assert.equal(provider.opened.at(-1)!.searchParams.get('scope'), 'read propose')
+  await assert.rejects(() => reader.call('load_table', { table: table.table, csv: 'id\n1\n' }), UnauthorizedError)
   assert.equal(provider.opened.at(-1)!.searchParams.get('scope'), 'read propose write')
   await signIn()
   const writer = callerOf(await connect())

@@ -280,6 +280,11 @@ def ibis():
     table = con.table("ib")
     check("rows", table.order_by("id").execute().values.tolist(), [[1, "x"], [2, "y"]])
     check("aggregate", int(table.id.sum().execute()), 3)
+    some = driver.memtable({"id": [2], "n": [20]})
+    check("table of the memory in a workspace", table.join(some, "id").select("name", "n").execute().values.tolist(), [["y", 20]])
+    own = con.create_table("own", driver.memtable({"a": [1, 2]}), temp=True)
+    check("temporary table in a workspace", int(own.a.sum().execute()), 3)
+    con.drop_table("own")
     reader = driver.postgres.connect(host=HOST, port=int(PORT), user="me", password=TOKEN, database="default")
     bucket = ("default", "in.c-main")  # a text would be cut at its dot
     check("tables", "orders" in reader.list_tables(database=bucket), True)

@@ -58,6 +58,8 @@ export type ToWorker =
   | { readonly type: 'cancel' }
   /** A session of the same rights over the DuckDB of the one before: its connection goes, the rest stays. */
   | { readonly type: 'reopen' }
+  /** Names without a schema are those of this schema of the database first, which is made if it does not exist, and then those of main. */
+  | { readonly type: 'schema'; readonly schema: string }
   /** Writes the log of the database into its file. */
   | { readonly type: 'checkpoint' }
   | { readonly type: 'close' }

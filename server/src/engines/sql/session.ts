@@ -9,7 +9,7 @@ import { nextTurn } from '../../kit/next-turn.ts'
 import { singleQuoted } from '../../kit/text/single-quoted.ts'
 import { failedAt, positionOf } from './error-place.ts'
 import { withHistory } from './history.ts'
-import { type FromWorker, PROJECT_CATALOG, type RunMessage, type View, type WorkerError } from './protocol.ts'
+import { type FromWorker, PROJECT_CATALOG, type RunMessage, type ToWorker, type View, type WorkerError } from './protocol.ts'
 import type {
   CopyFormat,
   CsvFile,
@@ -471,13 +471,15 @@ export async function openSession(
   const isSmall = (): boolean => rssMb !== undefined && rssMb < RETIRE_SHARE * limits.memoryMb
 
   if (database !== undefined) await bindViews()
-  async function checkpoint(): Promise<void> {
+  async function between(message: Extract<ToWorker, { type: 'checkpoint' | 'schema' }>): Promise<void> {
     if (!isOpen) throw new PlatformError('sql.sessionClosed')
     if (isRunning) throw new PlatformError('sql.sessionInUse')
     isRunning = true
-    await settled(worker.ask({ type: 'checkpoint' })).finally(free)
+    await settled(worker.ask(message)).finally(free)
   }
-  return { query, copy, execute, describe, names, csvFile, checkpoint, close, [Symbol.asyncDispose]: close }
+  const checkpoint = () => between({ type: 'checkpoint' })
+  const useSchema = (schema: string) => between({ type: 'schema', schema })
+  return { query, copy, execute, describe, names, csvFile, useSchema, checkpoint, close, [Symbol.asyncDispose]: close }
 }
 
 /** `AS OF` is not DuckDB's. A text that is no single statement stays as it is: DuckDB reports what is wrong with it. */

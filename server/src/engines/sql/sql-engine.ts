@@ -104,6 +104,8 @@ export interface SqlSession extends AsyncDisposable {
   names(sql: string): Promise<StatementNames | 'unreadable' | 'other'>
   /** A file in the folder of the session, for rows that are added to a table. */
   csvFile(): Promise<CsvFile>
+  /** Of a session with a database: names without a schema are those of this schema of it first, which is made if it does not exist. */
+  useSchema(schema: string): Promise<void>
   /** Of a session with a database, outside of a transaction: writes what was committed from the log into the file. */
   checkpoint(): Promise<void>
   close(): Promise<void>

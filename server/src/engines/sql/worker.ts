@@ -127,6 +127,7 @@ async function handle(message: Exclude<ToWorker, { type: 'cancel' | 'more' }>): 
   else if (!session) throw new Error(`${message.type} came before open`)
   else if (message.type === 'reopen') await reopen(session)
   else if (message.type === 'bind') await bind(session, message)
+  else if (message.type === 'schema') await useSchema(session, message.schema)
   else if (message.type === 'checkpoint') await session.connection.run('CHECKPOINT workspace')
   else return run(session, message)
   return undefined
@@ -177,6 +178,13 @@ async function reopen(open: Session): Promise<void> {
 async function useDatabase(connection: DuckDBConnection, schema: string | undefined): Promise<void> {
   const path = schema === undefined ? undefined : [`workspace.${doubleQuoted(schema)}`, `${PROJECT_CATALOG}.main`].join()
   await connection.run(path === undefined ? 'USE workspace' : `SET search_path = ${singleQuoted(path)}`)
+}
+
+/** The path belongs to the connection: the next session gets another one. */
+async function useSchema(open: Session, schema: string): Promise<void> {
+  open.hasLeftovers = true
+  const own = `workspace.${doubleQuoted(schema)}`
+  await open.connection.run(`CREATE SCHEMA IF NOT EXISTS ${own};\nSET search_path = ${singleQuoted(`${own},workspace.main`)}`)
 }
 
 async function close(): Promise<void> {

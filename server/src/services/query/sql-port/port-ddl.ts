@@ -58,14 +58,6 @@ export async function ddlOf(statement: Statement, session: SqlSession, schema = 
   return (await alteredInSteps(statement, schema)) ?? renamedTable(statement, session, schema)
 }
 
-/** `CREATE [OR REPLACE] [GLOBAL | LOCAL] TEMP ...`. */
-export function isTemporary({ keyword, tokens }: Statement): boolean {
-  if (keyword !== 'create') return false
-  const words = [1, 2, 3, 4].map((at) => tokens.text(at).toLowerCase())
-  const at = words.findIndex((word) => !['or', 'replace', 'global', 'local'].includes(word))
-  return ['temp', 'temporary'].includes(words[at] ?? '')
-}
-
 /** A name of up to three parts: the last two, and where it ends. */
 function nameFrom(
   { tokens }: Statement,

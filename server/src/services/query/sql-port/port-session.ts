@@ -18,6 +18,7 @@ import type { SqlColumn, SqlSession, StatementOptions } from '../../../engines/s
 import { isQuery, placedStatements, type Statement, singleStatement, type TableName } from '../../../engines/sql/statements.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { doubleQuoted } from '../../../kit/text/double-quoted.ts'
+import type { ConnectionSchema, SchemaUse } from './connection-schema.ts'
 import { dialectEdits } from './pg-dialect.ts'
 import { accountQuery, type PortUser, sessionChanges } from './port-account.ts'
 import {
@@ -31,7 +32,7 @@ import {
   readPrepare,
 } from './port-commands.ts'
 import { copyInResult, createCopyIn } from './port-copy-in.ts'
-import { createPendingIndexes, type Ddl, ddlOf, isTemporary } from './port-ddl.ts'
+import { createPendingIndexes, type Ddl, ddlOf } from './port-ddl.ts'
 import { placedIn } from './port-errors.ts'
 import { castTypes, expressionEdits, literalEdits, parameterCount, untypedLists, withoutAny } from './port-parameters.ts'
 import type { Runner, Taken } from './port-runners.ts'
@@ -54,8 +55,10 @@ export interface PortSessionDeps {
   /** Every table the client may read, for the catalogue and for names without a schema. */
   readonly listTables: (take: () => Promise<Taken>) => Promise<readonly CatalogTable[]>
   readonly catalog: () => Catalog
-  /** Of a reader; a workspace has tables of its own. */
+  /** Of a reader. */
   readonly temporary: TemporaryTables | undefined
+  /** Of a connection to a workspace. */
+  readonly schema: ConnectionSchema | undefined
   /** The names that the client sent. */
   readonly user: string
   readonly database: string
@@ -100,7 +103,7 @@ interface Cursor {
 /** A statement and the session that runs it. */
 interface Placed {
   readonly taken: Taken | TakenTemporary
-  readonly use: TemporaryUse | undefined
+  readonly use: TemporaryUse | SchemaUse | undefined
   readonly statement: Statement
   /** Types of its parameters. */
   readonly known: readonly number[]
@@ -113,14 +116,14 @@ interface Run {
   readonly sql: string
   readonly statement: Statement
   readonly options: StatementOptions
-  /** Of a statement that has changed temporary tables. */
+  /** What temporary tables need after the statement. */
   readonly noted: (() => Promise<void>) | undefined
 }
 
 type Command = (statement: Statement, types: readonly number[]) => WireStatement | Promise<WireStatement>
 
 export function createPortSession(deps: PortSessionDeps): WireSession {
-  const { runner, settings, temporary } = deps
+  const { runner, settings, temporary, schema: ownSchema } = deps
   const cursors = new Map<string, Cursor>()
   const routes = new Map<string, Route>()
   const savepoints = createSavepoints()
@@ -136,7 +139,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   async function parse(sql: string, types: readonly number[]): Promise<WireStatement> {
     await deps.check()
     const sent = await singleStatement(sql)
-    const statement = temporary ? await withoutInto(sent) : sent
+    const statement = await withoutInto(sent)
     if (status === 'E' && !ENDING.has(statement.keyword))
       throw new WireError('25P02', 'The transaction has failed; nothing runs in it before ROLLBACK.')
     const command = commands[statement.keyword]
@@ -208,14 +211,13 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     },
     execute: executeStatement,
     discard: (statement) => {
-      if (['temp', 'temporary'].includes(statement.tokens.lower(1)))
-        return effect('DISCARD TEMP', async () => temporary?.dropAll())
+      if (['temp', 'temporary'].includes(statement.tokens.lower(1))) return effect('DISCARD TEMP', dropTemporary)
       return effect(
         'DISCARD ALL',
         async () => {
           prepared.clear()
           await closeCursors()
-          await temporary?.dropAll()
+          await dropTemporary()
         },
         'all',
       )
@@ -251,6 +253,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     if (status !== 'I') return // PostgreSQL warns and continues
     await runner.begin()
     temporary?.begin()
+    ownSchema?.begin()
     savepoints.clear()
     pendingIndexes.clear()
     status = 'T'
@@ -261,9 +264,37 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     const wasOpen = status !== 'I'
     status = 'I'
     if (!wasOpen) return
-    if (how === 'rollback' || pendingIndexes.isEmpty()) await runner[how]()
-    else await runner.commit(pendingIndexes.create)
+    if (how === 'rollback') await rollBack()
+    else await commit()
     await temporary?.[how]()
+  }
+
+  async function commit(): Promise<void> {
+    try {
+      await ownSchema?.commit(() => sessionOf(runner))
+      await runner.commit(pendingIndexes.isEmpty() ? undefined : pendingIndexes.create)
+    } catch (error) {
+      await rollBack().catch(() => {}) // the first error is the one to report
+      throw error
+    }
+  }
+
+  async function rollBack(): Promise<void> {
+    ownSchema?.rollback()
+    await runner.rollback()
+  }
+
+  async function dropTemporary(): Promise<void> {
+    await temporary?.dropAll()
+    if (!ownSchema?.isUsed()) return
+    const { session, release } = await runner.take(new AbortController().signal)
+    try {
+      await session.execute(ownSchema.drop)
+      if (status === 'T') await savepoints.changed(ownSchema.drop)
+      else ownSchema.dropped()
+    } finally {
+      await release()
+    }
   }
 
   async function inTransaction(what: string, work: () => Promise<void>): Promise<void> {
@@ -274,12 +305,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   const rollBackTo = (name: string) =>
     inTransaction('ROLLBACK TO SAVEPOINT', async () => {
       for (const [cursor, { isHeld }] of cursors) if (!isHeld) await closeCursor(cursor)
-      const session = async () => {
-        const { session, release } = await runner.take(new AbortController().signal)
-        await release() // stays with the transaction
-        return session
-      }
-      await savepoints.rollBackTo(name, session, runner.isReadOnly)
+      await savepoints.rollBackTo(name, () => sessionOf(runner), runner.isReadOnly)
       await temporary?.rollBackTo(name)
       status = 'T'
     })
@@ -307,11 +333,12 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
 
   /** Without a transaction of the client, the rows are one of their own: all of them arrive, or none. */
   async function openCopyIn({ table, columns: names, options }: CopyInCommand, signal: AbortSignal): Promise<WireResult> {
+    const named = table.length === 3 ? table.slice(1) : table
+    const parts = ownSchema?.partsOf(named) ?? named
     const { taken, isAlone, waitForClient, end } = await takeForRows(signal)
     try {
       const { session } = taken
-      const named = table.length === 3 ? table.slice(1) : table
-      const target = temporary ? temporaryName(named.at(-1) ?? '') : named.map(doubleQuoted).join('.')
+      const target = temporary ? temporaryName(parts.at(-1) ?? '') : parts.map(doubleQuoted).join('.')
       const list = names.length > 0 ? names.map(doubleQuoted).join(', ') : '*'
       const { columns } = await session.describe(`SELECT ${list} FROM ${target}`)
       const timeoutMs = settings.timeoutMs()
@@ -344,13 +371,14 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     if (!temporary) {
       const isAlone = status === 'I'
       if (isAlone) await runner.begin()
-      const taken = await runner.take(signal).catch(async (error: unknown) => {
-        if (isAlone) await runner.rollback()
+      if (isAlone) ownSchema?.begin()
+      const taken = await takeWithSchema(deps, signal).catch(async (error: unknown) => {
+        if (isAlone) await rollBack()
         throw error
       })
       const end = async (how: 'commit' | 'rollback') => {
         runner.waitForClient()
-        if (isAlone) await runner[how]()
+        if (isAlone) await (how === 'commit' ? commit() : rollBack())
       }
       return { taken, isAlone, waitForClient: runner.waitForClient, end }
     }
@@ -460,29 +488,6 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
         cancel: () => cursors.get(name)?.portal.cancel(),
         close: async () => {},
       }),
-    }
-  }
-
-  async function* fetchRows(cursor: Cursor, move: CursorMove, formats: readonly Format[]) {
-    cursor.formats ??= formats.join()
-    if (cursor.formats !== formats.join()) throw new WireError('0A000', 'A cursor keeps the formats of its first FETCH.')
-    if (cursor.isScroll) {
-      cursor.kept ??= createScrollRows(async () => (await cursor.portal.result(formats)).frames)
-      for (const row of await cursor.kept.fetch(move)) yield { frames: row, rows: 1 }
-      return
-    }
-    if (move.how !== 'forward') throw new WireError('55000', 'The cursor only goes forward. Declare it with SCROLL to go back.')
-    const { frames } = await cursor.portal.result(formats)
-    for (let left = move.count; left > 0; ) {
-      if (cursor.rest.length === 0) {
-        const next = await frames.next()
-        if (next.done) return
-        cursor.rest = next.value
-      }
-      const { end, rows } = cutRows(cursor.rest, left)
-      yield { frames: cursor.rest.subarray(0, end), rows }
-      cursor.rest = cursor.rest.subarray(end)
-      left -= rows
     }
   }
 
@@ -634,13 +639,10 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       await taken.release()
       return answerOfCatalog(await askCatalog(statement, bound, signal))
     }
-    if (!runner.isReadOnly && status === 'I' && isTemporary(statement))
-      throw new WireError(
-        '0A000',
-        'A temporary table or view lasts until the end of its transaction. Send BEGIN before it, or leave out TEMPORARY.',
-      )
+    if (status === 'T' && ownSchema && use && 'creates' in use && use.creates) await savepoints.changed(ownSchema.create)
     const shortNames = await shortNamesFor(statement, route, use, signal)
-    const ddl = runner.isReadOnly && !use?.change ? undefined : await ddlOf(statement, taken.session, use && TEMPORARY_SCHEMA)
+    const schema = temporary ? TEMPORARY_SCHEMA : await ownSchema?.schemaOfAltered(statement, taken.session)
+    const ddl = runner.isReadOnly && !use?.change ? undefined : await ddlOf(statement, taken.session, schema)
     const dialect = [...(await dialectEdits(statement, deps.database)), ...(ddl?.edits ?? [])]
     const edited = await withValues(statement, bound.values, known, dialect)
     const timeoutMs = settings.timeoutMs()
@@ -649,23 +651,24 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       shortNames,
       ...(timeoutMs !== undefined && { timeoutMs }),
     }
-    const noted = use?.change && 'changed' in taken ? () => taken.changed(use.change ?? NO_CHANGE, shortNames) : undefined
+    const ofSchema = ownSchema?.after(use && 'creates' in use ? use : undefined, taken.session, () => status === 'I')
+    const noted = use?.change && 'changed' in taken ? () => taken.changed(use.change ?? NO_CHANGE, shortNames) : ofSchema
     const run: Run = { taken, sql: edited.text, statement, options, noted }
     return inPlace(edited, use, async () => (ddl ? answerOfDdl(run, ddl) : answerOfTables(run, resultNames(route))))
   }
 
-  async function useOf(statement: Statement, signal: AbortSignal): Promise<TemporaryUse | undefined> {
-    return temporary && temporaryUse(temporary, statement, () => tablesNow(signal))
+  async function useOf(statement: Statement, signal: AbortSignal): Promise<TemporaryUse | SchemaUse | undefined> {
+    return temporary ? temporaryUse(temporary, statement, () => tablesNow(signal)) : ownSchema?.useOf(statement, status !== 'I')
   }
 
   function takeFor(use: TemporaryUse | undefined, signal: AbortSignal): Promise<Taken | TakenTemporary> {
-    return use && temporary ? temporary.take(signal, use.change !== undefined) : runner.take(signal)
+    return use && temporary ? temporary.take(signal, use.change !== undefined) : takeWithSchema(deps, signal)
   }
 
   /** A statement that is several to DuckDB: all of them, or none. */
   async function answerOfDdl({ taken, sql, statement, options, noted }: Run, ddl: Ddl): Promise<Answer> {
     const { session } = taken
-    const isAlone = status === 'I' || noted !== undefined // the process of temporary tables is held for this statement only
+    const isAlone = status === 'I' || temporary !== undefined // the process of temporary tables is held for this statement only
     try {
       if (isAlone) await session.execute('BEGIN')
       await ddl.before(session)
@@ -687,19 +690,6 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     await taken.release()
     if (noted) await afterChange()
     return answerOfNothing(statement)
-  }
-
-  /** PostgreSQL lets ALTER TABLE change views as well. Answers what was run. */
-  async function runBySession(session: SqlSession, sql: string, options: StatementOptions): Promise<string> {
-    try {
-      await session.execute(sql, options)
-      return sql
-    } catch (error) {
-      if (!(error instanceof PlatformError && error.message.includes('ALTER VIEW'))) throw error
-      const ofView = sql.replace(/^(alter\s+)table\b/i, '$1VIEW')
-      await session.execute(ofView, options)
-      return ofView
-    }
   }
 
   async function answerOfTables({ taken, sql, statement, options, noted }: Run, names: readonly string[]): Promise<Answer> {
@@ -795,8 +785,9 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
   const searchPath = (tables: readonly CatalogTable[]): readonly string[] => {
     const given = settings.searchPath()
     if (given) return given
-    const schemas = [...new Set(tables.map(({ schema }) => schema))].toSorted()
-    const own = runner.isReadOnly ? [] : ['temp', 'main']
+    const lasting = tables.filter(({ temporaryOf }) => temporaryOf === undefined) // the others come first in any path
+    const schemas = [...new Set(lasting.map(({ schema }) => schema))].toSorted()
+    const own = runner.isReadOnly ? [] : ['main']
     return [...own, ...schemas.filter((schema) => !own.includes(schema))]
   }
 
@@ -944,6 +935,65 @@ const temporaryName = (name: string): string => `${TEMPORARY_SCHEMA}.${doubleQuo
 
 /** Also when the workspace, or the files of temporary tables, have become too large. */
 const signalOf = ({ stop }: Taken, signal: AbortSignal): AbortSignal => (stop ? AbortSignal.any([signal, stop]) : signal)
+
+async function* fetchRows(cursor: Cursor, move: CursorMove, formats: readonly Format[]) {
+  cursor.formats ??= formats.join()
+  if (cursor.formats !== formats.join()) throw new WireError('0A000', 'A cursor keeps the formats of its first FETCH.')
+  if (cursor.isScroll) {
+    cursor.kept ??= createScrollRows(async () => (await cursor.portal.result(formats)).frames)
+    for (const row of await cursor.kept.fetch(move)) yield { frames: row, rows: 1 }
+    return
+  }
+  if (move.how !== 'forward') throw new WireError('55000', 'The cursor only goes forward. Declare it with SCROLL to go back.')
+  const { frames } = await cursor.portal.result(formats)
+  for (let left = move.count; left > 0; ) {
+    if (cursor.rest.length === 0) {
+      const next = await frames.next()
+      if (next.done) return
+      cursor.rest = next.value
+    }
+    const { end, rows } = cutRows(cursor.rest, left)
+    yield { frames: cursor.rest.subarray(0, end), rows }
+    cursor.rest = cursor.rest.subarray(end)
+    left -= rows
+  }
+}
+
+/** PostgreSQL lets ALTER TABLE change views as well. Answers what was run. */
+async function runBySession(session: SqlSession, sql: string, options: StatementOptions): Promise<string> {
+  try {
+    await session.execute(sql, options)
+    return sql
+  } catch (error) {
+    if (!(error instanceof PlatformError && error.message.includes('ALTER VIEW'))) throw error
+    const ofView = sql.replace(/^(alter\s+)table\b/i, '$1VIEW')
+    await session.execute(ofView, options)
+    return ofView
+  }
+}
+
+/** With the temporary tables of a connection to a workspace, once it has some. */
+async function takeWithSchema(
+  { runner, schema }: Pick<PortSessionDeps, 'runner' | 'schema'>,
+  signal: AbortSignal,
+): Promise<Taken> {
+  const taken = await runner.take(signal)
+  if (!schema?.isUsed()) return taken
+  try {
+    await taken.session.useSchema(schema.name)
+    return taken
+  } catch (error) {
+    await taken.release()
+    throw explained(taken, error)
+  }
+}
+
+/** Of the transaction that is open. */
+async function sessionOf(runner: Runner): Promise<SqlSession> {
+  const { session, release } = await runner.take(new AbortController().signal)
+  await release() // stays with the transaction
+  return session
+}
 
 const explained = ({ explain }: Taken, error: unknown): unknown => (explain ? explain(error) : error)
 

@@ -49,6 +49,7 @@ export function createSqlPortModule({ core, tokens, branches, tables, sql, works
     findTable: tables.sqlTables.find,
     listTables: tables.sqlTables.list,
     useWorkspace: (scope, workspace, work, signal) => workspaces.sessions.use(scope, workspace, work, { signal }),
+    dropSchema: workspaces.sessions.dropSchema,
     describeUser: async (workspace) => ({
       ...(workspace ? await workspaces.describeLogin(workspace) : LOGIN_BY_TOKEN),
       timeoutSeconds: workspace?.statementTimeoutSeconds ?? sql.timeoutMs / 1000,

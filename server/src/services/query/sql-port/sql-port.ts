@@ -6,6 +6,7 @@ import { createWireListener, type WireListenerDeps } from '../../../engines/pg-w
 import { type Startup, WireError, type WireSession } from '../../../engines/pg-wire/wire-session.ts'
 import type { SqlEngine, SqlTable } from '../../../engines/sql/sql-engine.ts'
 import { readerOf, type Scope } from '../../../model/scope.ts'
+import { type ConnectionSchema, createConnectionSchema } from './connection-schema.ts'
 import type { PortUser } from './port-account.ts'
 import { wireErrorOf } from './port-errors.ts'
 import { createPortLogin, type PortLogin, type PortLoginDeps, type PortWorkspace } from './port-login.ts'
@@ -33,6 +34,8 @@ export interface SqlPortDeps<W extends PortWorkspace> extends PortLoginDeps<W> {
     work: (open: BoundedSession) => Promise<void>,
     signal: AbortSignal,
   ) => Promise<void>
+  /** Drops the schema of a connection that has ended. */
+  readonly dropSchema: (scope: Scope, workspace: W, schema: string) => Promise<void>
   /** Without a workspace the password is a token. */
   readonly describeUser: (workspace: W | undefined) => Promise<PortUser>
   /** A session of the project has ended. */
@@ -65,6 +68,8 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
   const login = createPortLogin(deps)
   const definitions = createDefinitions()
   const checks = new Set<() => void>()
+  /** Schemas that are being dropped. */
+  const drops = new Set<Promise<void>>()
   const ticker = setInterval(() => {
     for (const check of checks) check()
   }, CHECK_MS).unref()
@@ -83,11 +88,12 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
     }
     const tick = () => void check().catch(() => {}) // a database that does not respond is queried again
     checks.add(tick)
+    const runs = runnerOf(known, closed.signal, () => ended.resolve(idleTransaction()))
     return createPortSession({
-      ...runnerOf(known, closed.signal, () => ended.resolve(idleTransaction())),
+      ...runs,
       settings: createPortSettings(startup.user, startup.parameters),
       check,
-      listTables: tablesOf(known),
+      listTables: tablesOf(known, runs.schema),
       catalog: () => catalogs.get(String(known.scope.actor.projectId)),
       user: startup.user,
       database: startup.database,
@@ -96,8 +102,16 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
       onClose: () => {
         checks.delete(tick)
         closed.abort()
+        if (known.workspace && runs.schema?.isUsed()) drop(known.scope, known.workspace, runs.schema.name)
       },
     })
+  }
+
+  /** In the background: others may use the workspace. What fails is dropped with the next use of the workspace. */
+  function drop(scope: Scope, workspace: W, schema: string): void {
+    const dropped = deps.dropSchema(scope, workspace, schema).catch(() => {})
+    drops.add(dropped)
+    void dropped.then(() => drops.delete(dropped))
   }
 
   function runnerOf({ scope, workspace }: PortLogin<W>, endOfConnection: AbortSignal, onIdle: () => void) {
@@ -107,6 +121,7 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
       return {
         runner: createWorkspaceRunner({ use, endOfConnection, onIdle, idleMs: IDLE_TRANSACTION_MS }),
         temporary: undefined,
+        schema: createConnectionSchema(deps.temporaryStore.newConnection()),
       }
     }
     const common = {
@@ -121,14 +136,15 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
     return {
       runner,
       temporary: createTemporaryTables({ ...common, findTable, store, onIdle, idleMs: IDLE_TRANSACTION_MS }),
+      schema: undefined,
     }
   }
 
   const tablesOf =
-    ({ scope, workspace }: PortLogin<W>) =>
+    ({ scope, workspace }: PortLogin<W>, schema: ConnectionSchema | undefined) =>
     async (take: () => Promise<Taken>): Promise<readonly CatalogTable[]> => {
       const ofProject = await Promise.all((await deps.listTables(scope)).map(definitions.of))
-      return workspace ? [...(await ofSession(take)), ...ofProject] : ofProject
+      return workspace ? [...(schema?.visible(await ofSession(take)) ?? []), ...ofProject] : ofProject
     }
 
   const listener = createWireListener({
@@ -177,6 +193,7 @@ export function createSqlPort<W extends PortWorkspace>(deps: SqlPortDeps<W>) {
       clearInterval(ticker)
       await listener.close()
       if (runPort) await runListener.close()
+      await Promise.all(drops)
       await catalogs.close()
     },
   }

@@ -32,7 +32,7 @@ export interface KnownNames {
   readonly isOfProject: (table: Partial<TableName>) => Promise<boolean>
 }
 
-type Target = { readonly schema: string | undefined; readonly name: string; readonly from: number; readonly end: number }
+export type Target = { readonly schema: string | undefined; readonly name: string; readonly from: number; readonly end: number }
 
 /** Undefined for a statement that changes no temporary table. */
 export async function temporaryChange(statement: Statement, known: KnownNames): Promise<TemporaryChange | undefined> {
@@ -64,11 +64,11 @@ export const namesTemporary = (statement: Statement, temporary: ReadonlySet<stri
   temporary.size === 0 ? Promise.resolve(false) : namesOneOf(statement, temporary)
 
 /** `pg_temp_3.name` as the database behind it has it. */
-export async function schemaEdits({ tokens, offset }: Statement): Promise<TextEdit[]> {
+export async function schemaEdits({ tokens, offset }: Statement, schema = TEMPORARY_SCHEMA): Promise<TextEdit[]> {
   const edits: TextEdit[] = []
   await eachInTurns(tokens.length, (i) => {
     if (tokens.isSymbol(i + 1, '.') && tokens.isName(i) && SCHEMA_NAME.test(tokens.text(i)) && !tokens.isSymbol(i - 1, '.'))
-      edits.push({ start: tokens.start(i) - offset, end: tokens.end(i) - offset, text: TEMPORARY_SCHEMA })
+      edits.push({ start: tokens.start(i) - offset, end: tokens.end(i) - offset, text: schema })
   })
   return edits
 }
@@ -114,16 +114,35 @@ const TEMPORARY_WORDS = new Set(['temp', 'temporary'])
 
 // ------------------------------------------------------------------------------------------------------------------- CREATE, DROP
 
-function created(statement: Statement, known: KnownNames): TemporaryChange | Promise<TemporaryChange> {
+/** `CREATE [OR REPLACE] [LOCAL | GLOBAL] [TEMP | TEMPORARY] kind [IF NOT EXISTS] name` */
+export interface CreateHead {
+  /** TEMP or TEMPORARY is written. */
+  readonly isMarked: boolean
+  readonly kind: string
+  readonly target: Target | undefined
+  /** Removes the words before the kind. */
+  readonly unmarked: readonly TextEdit[]
+}
+
+export function createHead(statement: Statement): CreateHead {
   const { tokens, offset } = statement
   const start = skipWords(statement, 1, ['or', 'replace'])
   const kindAt = skipWords(statement, start, ['local', 'global', 'temp', 'temporary'])
   const isMarked = Array.from({ length: kindAt - start }, (_, i) => tokens.lower(start + i)).some((word) =>
     TEMPORARY_WORDS.has(word),
   )
-  const kind = tokens.lower(kindAt)
+  const words = { start: tokens.start(start) - offset, end: tokens.start(kindAt) - offset, text: '' }
+  return {
+    isMarked,
+    kind: tokens.lower(kindAt),
+    target: targetAt(statement, skipWords(statement, kindAt + 1, ['if', 'not', 'exists'])),
+    unmarked: kindAt > start ? [words] : [],
+  }
+}
+
+function created(statement: Statement, known: KnownNames): TemporaryChange | Promise<TemporaryChange> {
+  const { isMarked, kind, target, unmarked } = createHead(statement)
   if (kind === 'index' || kind === 'unique') return createdIndex(statement, known)
-  const target = targetAt(statement, skipWords(statement, kindAt + 1, ['if', 'not', 'exists']))
   const isOurs = target && (target.schema === undefined ? isMarked : SCHEMA_NAME.test(target.schema))
   if (!isOurs || !['table', 'view'].includes(kind)) throw notAllowed(statement, 'CREATE')
   if (/^pg_/i.test(target.name))
@@ -131,10 +150,9 @@ function created(statement: Statement, known: KnownNames): TemporaryChange | Pro
       '42939',
       `The name "${target.name.slice(0, 60)}" is reserved: pg_ is for tables of PostgreSQL's catalogue.`,
     )
-  const words = { start: tokens.start(start) - offset, end: tokens.start(kindAt) - offset, text: '' }
   const ending = onCommitOf(statement, target.end)
   return {
-    edits: [...(kindAt > start ? [words] : []), ...ending.edits],
+    edits: [...unmarked, ...ending.edits],
     creates: { name: target.name, isView: kind === 'view' },
     definesTables: true,
     onCommit: ending.onCommit,
@@ -151,7 +169,7 @@ async function createdIndex(statement: Statement, known: KnownNames): Promise<Te
 }
 
 /** `ON COMMIT ...` before AS or at the end. */
-function onCommitOf(statement: Statement, from: number): Pick<TemporaryChange, 'edits' | 'onCommit'> {
+export function onCommitOf(statement: Statement, from: number): Pick<TemporaryChange, 'edits' | 'onCommit'> {
   const { tokens, offset } = statement
   let depth = 0
   for (let i = from; i < Math.min(tokens.length, from + MAX_DEFINITION_TOKENS); i++) {
@@ -203,7 +221,7 @@ function isTemporaryName({ schema, name }: Target, { temporary }: KnownNames): b
 /** More of them, and more parts of a name, are no SQL: a text may be hostile. */
 const [MAX_WORDS, MAX_PARTS] = [8, 4]
 
-function skipWords({ tokens }: Statement, from: number, words: readonly string[]): number {
+export function skipWords({ tokens }: Statement, from: number, words: readonly string[]): number {
   let at = from
   while (at - from < MAX_WORDS && tokens.kind(at) === 'word' && words.includes(tokens.lower(at))) at++
   return at
@@ -224,7 +242,7 @@ function targetsAt(statement: Statement, from: number): Target[] {
 const MAX_TARGETS = 1000
 
 /** A name of up to three parts: the last two. */
-function targetAt(statement: Statement, from: number): Target | undefined {
+export function targetAt(statement: Statement, from: number): Target | undefined {
   const { tokens } = statement
   if (!tokens.isName(from)) return undefined
   const parts = [nameAt(statement, from)]

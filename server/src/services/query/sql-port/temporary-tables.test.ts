@@ -355,9 +355,13 @@ test('a statement that lets a workspace grow beyond its quota is stopped, by its
   await db.query('ROLLBACK')
   await db.query('CREATE TABLE kept (n BIGINT, a UBIGINT, b UBIGINT, c UBIGINT)')
   await assert.rejects(db.query(`INSERT INTO kept ${large} RETURNING n`), isFull)
+  const mixed = (n: number) => (Math.imul(n, 0x9e3779b1) >>> 0) * 2 ** 20 + (Math.imul(n, 0x85ebca6b) >>> 12) // not to be compressed
   const rows = function* () {
-    for (let i = 0; i < 400; i++)
-      yield Array.from({ length: 10_000 }, (_, n) => `${i * 10_000 + n},${n * 7919},${i},${n ^ i}\n`).join('')
+    for (let n = 0; n < 1_500_000; n += 10_000)
+      yield Array.from(
+        { length: 10_000 },
+        (_, i) => `${n + i},${mixed(n + i)},${mixed(3 * (n + i))},${mixed(7 * (n + i))}\n`,
+      ).join('')
   }
   await assert.rejects(pipeline(rows, db.query(copyFrom('COPY kept FROM STDIN (FORMAT csv)'))), isFull)
   assert.deepEqual(await rowsOf(db, 'SELECT count(*) FROM kept'), [['0']])

@@ -1,5 +1,6 @@
 // Tables and views of a workspace.
 
+import { isNoConnectionSchema } from '../../../engines/sql/connection-schemas.ts'
 import type { SqlSession } from '../../../engines/sql/sql-engine.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { doubleQuoted } from '../../../kit/text/double-quoted.ts'
@@ -17,7 +18,7 @@ export interface WorkspaceObject {
 export async function objectsIn(session: SqlSession): Promise<WorkspaceObject[]> {
   const { batches } = await session.query(
     `SELECT table_name, CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END FROM information_schema.tables
-     WHERE table_catalog = 'workspace' ORDER BY 1`,
+     WHERE table_catalog = 'workspace' AND ${isNoConnectionSchema('table_schema')} ORDER BY 1`,
   )
   const rows = (await Array.fromAsync(batches)).flat()
   return rows.map(([name, type]) => ({ name: String(name), type: type === 'view' ? 'view' : 'table' }))

@@ -1,9 +1,11 @@
 // Sessions of workspaces: one at a time for each, since DuckDB gives a database file to one process. A statement that would let the file
 // grow beyond its quota is stopped.
 
+import { CONNECTION_SCHEMAS } from '../../../engines/sql/connection-schemas.ts'
 import type { DatabaseFiles } from '../../../engines/sql/database-files.ts'
 import type { SqlEngine, SqlSession, SqlTable } from '../../../engines/sql/sql-engine.ts'
 import { PlatformError } from '../../../kit/errors.ts'
+import { doubleQuoted } from '../../../kit/text/double-quoted.ts'
 import { readerOf, type Scope } from '../../../model/scope.ts'
 import type { Workspace } from './workspaces.store.ts'
 import { SIZES } from './workspaces.ts'
@@ -44,24 +46,41 @@ export interface WorkspaceSession {
 export function createWorkspaceSessions(deps: WorkspaceSessionsDeps) {
   const { engine, files, quotaMb, memoryMb } = deps
   const last = new Map<number, Promise<unknown>>()
+  /** Schemas of connections that have ended, by workspace. */
+  const ended = new Map<number, Set<string>>()
+  /** Workspaces that this process has opened. Before that, connections with temporary tables in them ended with another process. */
+  const opened = new Set<number>()
+
+  /** Runs `work` after the current user of the workspace. */
+  async function inTurn<T>(id: number, work: () => Promise<T>): Promise<T> {
+    const before = last.get(id)
+    const turn = Promise.withResolvers<void>()
+    last.set(id, turn.promise)
+    try {
+      await before
+      return await work()
+    } finally {
+      turn.resolve()
+      if (last.get(id) === turn.promise) last.delete(id)
+    }
+  }
 
   /** Runs `work` in a session of the workspace, after its current user. */
-  async function use<T>(
+  const use = <T>(
     scope: Scope,
     workspace: Workspace,
     work: (open: WorkspaceSession) => Promise<T>,
     options: SessionUse = {},
-  ): Promise<T> {
-    const before = last.get(workspace.id)
-    const turn = Promise.withResolvers<void>()
-    last.set(workspace.id, turn.promise)
-    try {
-      await before
-      return await inSession(scope, workspace, work, options)
-    } finally {
-      turn.resolve()
-      if (last.get(workspace.id) === turn.promise) last.delete(workspace.id)
+  ): Promise<T> => inTurn(workspace.id, () => inSession(scope, workspace, work, options))
+
+  /** What cannot be dropped now is dropped by the next session. */
+  async function dropEnded(session: SqlSession, id: number): Promise<void> {
+    const names = opened.has(id) ? [...(ended.get(id) ?? [])] : await connectionSchemas(session)
+    for (const name of names) {
+      await session.execute(`DROP SCHEMA IF EXISTS ${doubleQuoted(name)} CASCADE`)
+      ended.get(id)?.delete(name)
     }
+    opened.add(id)
   }
 
   const tablesOf =
@@ -96,6 +115,7 @@ export function createWorkspaceSessions(deps: WorkspaceSessionsDeps) {
     const refused = () => new PlatformError('workspace.full', { id: workspace.id, limit: quotaMb })
     const explain = (error: unknown) => (full.signal.aborted && isCancelled(error) ? refused() : error)
     try {
+      await dropEnded(session, workspace.id).catch(() => {})
       return await work({ session, signal: either, stop: full.signal, explain })
     } catch (error) {
       throw full.signal.aborted ? refused() : error
@@ -107,12 +127,27 @@ export function createWorkspaceSessions(deps: WorkspaceSessionsDeps) {
 
   return {
     use,
-    /** After the current user of the session. */
-    removeFiles: async (id: number): Promise<void> => {
-      await last.get(id)
-      await files.remove(id)
+    removeFiles: (id: number): Promise<void> =>
+      inTurn(id, async () => {
+        await files.remove(id)
+        ended.delete(id)
+        opened.delete(id)
+      }),
+    /** Drops the schema of a connection that has ended. */
+    dropSchema: async (scope: Scope, workspace: Workspace, name: string): Promise<void> => {
+      const names = ended.get(workspace.id) ?? new Set()
+      ended.set(workspace.id, names.add(name))
+      await inTurn(workspace.id, async () => {
+        const isThere = names.size > 0 && (await files.sizeMb(workspace.id)) > 0
+        if (isThere) await inSession(scope, workspace, async () => {}, {})
+      })
     },
   }
+}
+
+async function connectionSchemas(session: SqlSession): Promise<string[]> {
+  const { batches } = await session.query(CONNECTION_SCHEMAS)
+  return (await Array.fromAsync(batches)).flat().map(([name]) => String(name))
 }
 
 const isCancelled = (error: unknown): boolean => error instanceof PlatformError && error.code === 'sql.cancelled'

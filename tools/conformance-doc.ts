@@ -23,7 +23,7 @@ See what Millrace is compared with and the results of the last recorded runs, an
 
     npm run prove -- --minutes 60
 
-It runs every area once, then fault, simulation and fuzz tests in rounds with new seeds until the time is over, and writes a report (HTML and JSON) to \`dist/proof\`. Each failure is listed with the command that repeats it. \`--seed N\` sets the first seed, \`--only faults,fuzz\` chooses areas.
+It runs every area once, then fault, simulation and fuzz tests in rounds with new seeds until the time is over, and writes a report (HTML and JSON) to \`dist/proof\`. Each failure is listed with the command that repeats it. \`--seed N\` sets the first seed, \`--only faults,fuzz\` chooses areas, \`--kills 20\` sets the number of kills in each fault test.
 
     npm run simulate -- --minutes 60
 

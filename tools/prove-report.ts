@@ -70,7 +70,10 @@ export const proofHead = (startedAt: Date, seed: number): Pick<ProofReport, Head
 
 type Head = 'version' | 'commit' | 'startedAt' | 'minutes' | 'seed' | 'machine'
 
-export const repeatCommand = (file: string, seed: number): string => `MILLRACE_SEED=${seed} npm test -- ${file}`
+export function repeatCommand(file: string, seed: number): string {
+  const { MILLRACE_KILLS: kills } = process.env
+  return `MILLRACE_SEED=${seed}${kills === undefined ? '' : ` MILLRACE_KILLS=${kills}`} npm test -- ${file}`
+}
 
 export interface AreaResult {
   readonly id: string

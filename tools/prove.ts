@@ -1,4 +1,4 @@
-// `npm run prove -- --minutes 60 [--seed N] [--only faults,fuzz] [--report FOLDER]`: every area once, then fault and fuzz tests in rounds, each
+// `npm run prove -- --minutes 60 [--seed N] [--only faults,fuzz] [--kills N] [--report FOLDER]`: every area once, then fault and fuzz tests in rounds, each
 // with a seed of its own, until the time is over. The report lists what ran, what failed, and how to repeat it.
 
 import { spawn } from 'node:child_process'
@@ -17,11 +17,13 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '60' },
     seed: { type: 'string' },
     only: { type: 'string' },
+    kills: { type: 'string' },
     report: { type: 'string', default: 'dist/proof' },
   },
 })
 const minutes = positive('minutes', values.minutes)
 const seed = values.seed === undefined ? Date.now() % 1_000_000_000 : positive('seed', values.seed)
+if (values.kills !== undefined) process.env.MILLRACE_KILLS = String(positive('kills', values.kills)) // for the fault tests
 const areas = chosenAreas(values.only)
 const folder = resolve(values.report)
 const startedAt = new Date()

@@ -4,14 +4,14 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findIsolation } from '../../server/src/engines/runner/isolation.ts'
-import { chance } from '../support/chance.ts'
+import { chance, kills } from '../support/chance.ts'
 import { type GitClient, openGitClient } from '../support/clients/git-client.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
 const PATH = process.env.PATH ?? '/usr/bin:/bin'
 const { problem } = await findIsolation({ mode: 'auto', readable: [], uid: 65_534, path: PATH, hidden: [] })
-const ROUNDS = process.env.MILLRACE_LONG ? 30 : 2
+const ROUNDS = kills(2, 30)
 /** So far ahead that a node which was killed counts as gone at once. */
 const LATER = { MILLRACE_TEST_CLOCK_OFFSET_MS: '31000' }
 

@@ -4,14 +4,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { chance, count, SEED } from '../support/chance.ts'
+import { chance, count, kills, SEED } from '../support/chance.ts'
 import { frozenProxy } from '../support/servers/frozen-proxy.ts'
 import { startPostgres } from '../support/servers/postgres-server.ts'
 import { connectionTo } from '../support/servers/source-database.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const KILLS = Number(process.env.MILLRACE_KILLS ?? (process.env.MILLRACE_LONG ? 1000 : 3))
+const KILLS = kills(3, 1_000)
 const COMPONENT = 'platform.ex-database-changes'
 const ID = 'live'
 const TABLE = `"in.c-platform-ex-database-changes-${ID}".busy`

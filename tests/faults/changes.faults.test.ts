@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chance } from '../support/chance.ts'
+import { chance, kills } from '../support/chance.ts'
 import { type EventStream, openEventStream } from '../support/event-stream.ts'
 import { until } from '../support/until.ts'
 import { startStack } from './stack.ts'
 
-const KILLS = process.env.MILLRACE_LONG ? 50 : 2
+const KILLS = kills(2, 50)
 const CONFIGS = '/v2/storage/components/platform.ex-http/configs'
 
 test(`${KILLS} kills: every acknowledged change is told once`, async (t) => {

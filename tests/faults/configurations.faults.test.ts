@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chance } from '../support/chance.ts'
+import { chance, kills } from '../support/chance.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
 const UPDATES = 10_000
-const KILLS = process.env.MILLRACE_LONG ? 1_000 : 2
+const KILLS = kills(2, 1_000)
 const CLIENTS = 16
 const CONFIGURATIONS = ['a', 'b', 'c', 'd'] as const
 const C = '/v2/storage/components/platform.ex-http/configs'

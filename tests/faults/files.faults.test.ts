@@ -16,12 +16,12 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import { chance } from '../support/chance.ts'
+import { chance, kills } from '../support/chance.ts'
 import { type FileAnswer, s3ClientFor } from '../support/clients/file-client.ts'
 import { until } from '../support/until.ts'
 import { startStack } from './stack.ts'
 
-const ROUNDS = process.env.MILLRACE_LONG ? 100 : 2
+const ROUNDS = kills(2, 100)
 const Bucket = 'millrace'
 const PART_BYTES = 5 * 1024 * 1024
 

@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chance } from '../support/chance.ts'
+import { chance, kills } from '../support/chance.ts'
 import { sharedByNodes } from '../support/servers/shared-by-nodes.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const ROUNDS = process.env.MILLRACE_LONG ? 100 : 2
+const ROUNDS = kills(2, 100)
 const PHASES = 3
 const TASKS_PER_PHASE = 2
 const FLOWS_AT_ONCE = 2

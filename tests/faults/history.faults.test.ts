@@ -8,12 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createChance, SEED } from '../support/chance.ts'
+import { createChance, kills, SEED } from '../support/chance.ts'
 import { sharedByNodes } from '../support/servers/shared-by-nodes.ts'
 import { type RegisterOperation, registerProblem, type SetOperation, setProblem } from './history.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const KILLS = process.env.MILLRACE_LONG ? 100 : 3
+const KILLS = kills(3, 100)
 const CLIENTS = 4
 /** Most rows that a preview shows. */
 const PREVIEW_ROWS = 1_000

@@ -5,12 +5,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseExactly } from '../../server/src/kit/text/exact-json.ts'
-import { chance } from '../support/chance.ts'
+import { chance, kills } from '../support/chance.ts'
 import { icebergReader, type Loaded } from '../support/clients/iceberg-reader.ts'
 import { icebergWriter } from '../support/clients/iceberg-writer.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const KILLS = process.env.MILLRACE_LONG ? 100 : 2
+const KILLS = kills(2, 100)
 const TABLE = '/iceberg/v1/1/namespaces/in.c-main/tables/t'
 
 test(`${KILLS} kills between the bytes and the answer of a commit leave it published once or not at all`, async (t) => {

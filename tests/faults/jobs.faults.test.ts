@@ -6,11 +6,11 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chance } from '../support/chance.ts'
+import { chance, kills } from '../support/chance.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const KILLS = process.env.MILLRACE_LONG ? 100 : 2
+const KILLS = kills(2, 100)
 const COUNTERS = 3
 
 const COUNT = `

@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { kills } from '../support/chance.ts'
 import { until } from '../support/until.ts'
 import { startStack } from './stack.ts'
 
-const ROUNDS = process.env.MILLRACE_LONG ? 20 : 3
+const ROUNDS = kills(3, 20)
 const CONFIGS = 'components/keboola.ex-generic-v2/configs'
 
 test('M3: a kill at any moment of a merge leaves neither a locked branch nor half a merge', async (t) => {

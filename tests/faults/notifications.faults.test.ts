@@ -5,12 +5,12 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chance } from '../support/chance.ts'
+import { chance, kills } from '../support/chance.ts'
 import { startReceiver } from '../support/servers/webhook-receiver.ts'
 import { until } from '../support/until.ts'
 import { startStack } from './stack.ts'
 
-const KILLS = process.env.MILLRACE_LONG ? 50 : 2
+const KILLS = kills(2, 50)
 const DAY_PART_MS = 7_200_000
 
 interface Job {

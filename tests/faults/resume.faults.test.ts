@@ -7,10 +7,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { kills } from '../support/chance.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const KILLS = process.env.MILLRACE_LONG ? 20 : 2
+const KILLS = kills(2, 20)
 const PAGES = 2 * KILLS + 8
 const PER_PAGE = 50
 

@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chance } from '../support/chance.ts'
+import { chance, kills } from '../support/chance.ts'
 import { sharedByNodes } from '../support/servers/shared-by-nodes.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const ROUNDS = process.env.MILLRACE_LONG ? 100 : 2
+const ROUNDS = kills(2, 100)
 const NODE_ROUNDS = process.env.MILLRACE_LONG ? 20 : 1
 /** Enough that firing takes a while, and a kill or another node can come in between. */
 const SCHEDULES = 25

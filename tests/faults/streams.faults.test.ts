@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chance } from '../support/chance.ts'
+import { chance, kills } from '../support/chance.ts'
 import { until } from '../support/until.ts'
 import { type Stack, startStack } from './stack.ts'
 
-const KILLS = process.env.MILLRACE_LONG ? 50 : 2
+const KILLS = kills(2, 50)
 const CLIENTS = 8
 const SOURCES = '/stream/v1/branches/default/sources'
 const COLUMNS = ['client', 'n'].map((name) => ({ type: 'path', name, path: name, rawString: true }))

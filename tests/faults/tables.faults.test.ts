@@ -5,11 +5,11 @@ import assert from 'node:assert/strict'
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chance, count } from '../support/chance.ts'
+import { chance, count, kills } from '../support/chance.ts'
 import { until } from '../support/until.ts'
 import { assertQuickRestarts, type Stack, startStack } from './stack.ts'
 
-const KILLS = process.env.MILLRACE_LONG ? 200 : 2
+const KILLS = kills(2, 200)
 const FILES = 6
 /** A preview shows the whole table. */
 const ROWS = 1_000

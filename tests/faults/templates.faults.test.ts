@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { chance } from '../support/chance.ts'
+import { chance, kills } from '../support/chance.ts'
 import { startStack } from './stack.ts'
 
-const ROUNDS = process.env.MILLRACE_LONG ? 40 : 2
+const ROUNDS = kills(2, 40)
 const USE = '/templates/v1/repositories/millrace/templates/shop-pipeline/default/use'
 const BODY = {
   name: 'Shop',

@@ -1,4 +1,5 @@
 // The randomness of fault and fuzz tests. MILLRACE_SEED repeats it; what else happens on the machine at the same moments cannot be repeated.
+// MILLRACE_KILLS sets how many kills a fault test makes, `npm run prove -- --kills N` for all of them.
 // Kills, requests and simulated hours are counted for `npm run prove`, in the file that MILLRACE_COUNTS names.
 
 import { appendFileSync } from 'node:fs'
@@ -17,6 +18,10 @@ export function createChance(seed: number): () => number {
 }
 
 export const chance = createChance(SEED)
+
+/** How many kills a fault test makes: in `npm test`, and at most, in `npm run test:long`. */
+export const kills = (usual: number, long: number): number =>
+  Math.min(long, Number(process.env.MILLRACE_KILLS ?? (process.env.MILLRACE_LONG ? long : usual)))
 
 /** One line of `what` with a number; counted by tools/prove.ts. */
 export function count(what: 'kills' | 'requests' | 'hours', number = 1): void {

@@ -555,6 +555,38 @@ test('people propose a branch of their own', async () => {
   assert.equal((await stack.request('GET', `${CONFIGS}/${id}`)).json<{ name: string }>().name, 'better')
 })
 
+test('other tokens neither submit nor discard a proposal, and see it only with rights for the whole project', async () => {
+  const { stack, asAgent, mine } = await start()
+  const tokenWith = async (rights: object) => {
+    const made = await stack.request('POST', '/v2/storage/tokens', { json: { description: 'other', ...rights } })
+    assert.equal(made.status, 201, made.text)
+    const { token } = made.json<{ token: string }>()
+    return (method: string, path: string, options: RequestOptions = {}) => stack.request(method, path, { token, ...options })
+  }
+  assert.equal((await asAgent('POST', CONFIGS, { json: { name: 'of the agent', configuration: {} } })).status, 201)
+  const [proposal] = await mine()
+  const place = `/v2/storage/proposals/${proposal!.id}`
+
+  const otherAgent = await tokenWith({ canManageBuckets: true, canManageDevBranches: true, onlyProposes: true })
+  const seen = (await otherAgent('GET', '/v2/storage/proposals')).json<Proposal[]>()
+  assert.deepEqual(
+    seen.map(({ id }) => id).filter((id) => id === proposal!.id),
+    [proposal!.id],
+  )
+  for (const ask of [otherAgent, stack.request])
+    assert.equal((await ask('POST', `${place}/submit`, { json: { title: 'not mine' } })).status, 403)
+  assert.equal((await otherAgent('DELETE', place)).status, 403)
+
+  const limited = await tokenWith({ bucketPermissions: {}, componentAccess: ['test.noop'] })
+  assert.deepEqual((await limited('GET', '/v2/storage/proposals')).json(), [])
+  assert.equal((await limited('GET', place)).status, 404)
+  assert.equal((await limited('DELETE', place)).status, 404)
+
+  assert.equal((await mine())[0]?.state, 'open', 'nothing of it changed it')
+  assert.equal((await stack.request('DELETE', place)).status, 204, 'who may decide discards it')
+  assert.equal((await mine())[0]?.state, 'discarded')
+})
+
 test('a proposal that is not decided expires, and a token begins and submits only so many in an hour', async (t) => {
   let now = Date.now()
   const stack = await shellStack(t, { clock: { now: () => new Date(now) } })

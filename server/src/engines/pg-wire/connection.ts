@@ -84,6 +84,7 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
     running = portal
     try {
       if (socket.gone.aborted) throw new ClientGone()
+      if (reason) throw reason // the end came while the statement was read: there was nothing to cancel yet
       return await work()
     } finally {
       running = undefined
@@ -327,6 +328,7 @@ export function createConnection({ socket, session, wireError }: ConnectionDeps)
 
   async function fail(error: unknown): Promise<void> {
     if (error instanceof ClientGone || socket.gone.aborted) throw new ClientGone()
+    if (reason) throw reason // the client gets why its connection ends, not that its statement was cancelled
     session.failed()
     await send(say.errorResponse(wireError(error instanceof RangeError ? protocolError(error.message) : error)))
   }

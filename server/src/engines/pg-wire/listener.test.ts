@@ -145,6 +145,54 @@ test('prepared statements of a connection have a limit of bytes, which closing t
   await db.end()
 })
 
+test('the end of a session reaches a statement that runs and one that is still read, both with its reason', async (t) => {
+  const wireError = (error: unknown) => (error instanceof WireError ? error : new WireError('XX000', String(error)))
+  const [reading, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const [running, over] = [Promise.withResolvers<void>(), Promise.withResolvers<WireError>()]
+  const opened: string[] = []
+  const login = async (): Promise<WireSession> => {
+    const session = echo()
+    const parse: WireSession['parse'] = async (sql, types) => {
+      if (sql === 'is read') {
+        reading.resolve()
+        await released.promise
+      }
+      const cancelled = Promise.withResolvers<never>()
+      const statement = await session.parse(sql, types)
+      const bind: typeof statement.bind = (values, formats) => {
+        const portal = statement.bind(values, formats)
+        const open = () => {
+          opened.push(sql)
+          running.resolve()
+          return sql === 'runs' ? cancelled.promise : portal.open()
+        }
+        return { ...portal, open, cancel: () => cancelled.reject(new WireError('57014', 'cancelled')) }
+      }
+      return { ...statement, bind }
+    }
+    return { ...session, parse, ended: over.promise }
+  }
+  const listener = createWireListener({ maxConnections: 3, login, wireError })
+  t.after(() => listener.close())
+  const at = await listener.listen(0, '127.0.0.1')
+  const query = async (sql: string): Promise<string> => {
+    const db = new pg.Client({ host: '127.0.0.1', port: at, user: 'a', password: 'right' })
+    db.on('error', () => {})
+    await db.connect()
+    return db.query(sql).then(
+      () => 'no error',
+      (error: { code: string; severity: string }) => `${error.severity} ${error.code}`,
+    )
+  }
+  const both = Promise.all([query('runs'), query('is read')])
+  await Promise.all([running.promise, reading.promise])
+  over.resolve(new WireError('57P01', 'revoked'))
+  await over.promise
+  setImmediate(() => released.resolve())
+  assert.deepEqual(await both, ['FATAL 57P01', 'FATAL 57P01'])
+  assert.deepEqual(opened, ['runs'])
+})
+
 test('there are no more connections than allowed', async () => {
   const open = await Promise.all([1, 2, 3].map(() => wireClient(port, 'a', 'right')))
   await assert.rejects(wireClient(port, 'a', 'right'), /53300/)

@@ -7,12 +7,23 @@ import type { AddressInfo } from 'node:net'
 import test from 'node:test'
 import { DEFAULT_WORKER } from '../../../server/src/model/worker-settings.ts'
 import { type Job, type ShellStack, shareShellStack } from '../../../tests/support/shell-stack.ts'
+import { until } from '../../../tests/support/until.ts'
 
 const SECRET = 'canary-4711-of-the-manifest'
 const asked: string[] = []
-const server = createServer((request, response) => {
+/** Sales grow with every request: what was sold after `since`, once `isOpen` lets the answer out. */
+let sold = 0
+let isOpen: Promise<unknown> = Promise.resolve()
+const server = createServer(async (request, response) => {
   asked.push(request.url ?? '')
   if (request.headers['x-key'] !== SECRET) return void response.writeHead(401).end('{}')
+  if (request.url?.startsWith('/sales')) {
+    const after = Number(new URL(request.url, 'http://api').searchParams.get('after'))
+    await isOpen
+    sold += 10
+    const items = Array.from({ length: sold - after }, (_, i) => ({ number: after + i + 1, at: after + i + 1 }))
+    return void response.end(JSON.stringify({ items }))
+  }
   const since = new URL(request.url ?? '', 'http://api').searchParams.get('since') ?? ''
   const items = [
     { id: 1, name: 'Ann, "A"', updated_at: '2026-03-11T00:00:00Z', tags: ['a'] },
@@ -26,7 +37,7 @@ test.after(() => {
   server.close()
 })
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}` // a TCP server has an address with a port
-const startProject = shareShellStack({ worker: { ...DEFAULT_WORKER, egressAllow: [new URL(url).host] } })
+const startProject = shareShellStack({ worker: { ...DEFAULT_WORKER, jobs: 2, egressAllow: [new URL(url).host] } })
 
 const manifest = (base: string) => `
 version: 6.1.0
@@ -85,6 +96,76 @@ test('a stream of a manifest becomes a table with its key, and the next run goes
   assert.equal(second.status, 'success', message(second))
   assert.equal(asked[1], '/items?since=2026-03-12T00%3A00%3A00Z')
   assert.equal((await preview()).match(/2026-03-/g)?.length, 2, 'rows are deduplicated by the key')
+})
+
+const growing = `
+version: 6.1.0
+type: DeclarativeSource
+check: {type: CheckStream, stream_names: [log]}
+definitions:
+  stream: &stream
+    type: DeclarativeStream
+    schema_loader: {type: InlineSchemaLoader, schema: {type: object, properties: {number: {type: integer}, at: {type: integer}}}}
+    incremental_sync: {type: IncrementingCountCursor, cursor_field: at, start_value: 0, start_value_option: {type: RequestOption, inject_into: request_parameter, field_name: after}}
+    retriever:
+      type: SimpleRetriever
+      requester:
+        type: HttpRequester
+        url_base: ${url}
+        path: sales/{{ parameters['name'] }}
+        authenticator: {type: ApiKeyAuthenticator, api_token: "{{ config['key'] }}", inject_into: {type: RequestOption, inject_into: header, field_name: X-Key}}
+      record_selector: {type: RecordSelector, extractor: {type: DpathExtractor, field_path: [items]}}
+streams:
+  - {<<: *stream, name: log, $parameters: {name: log}}
+  - {<<: *stream, name: latest, primary_key: number, $parameters: {name: latest}}
+`
+
+test('two runs of a configuration at once: the second waits and goes on where the first ended, or from the start if that was killed', async () => {
+  const stack = await startProject()
+  for (const isKilled of [false, true]) {
+    const config = await stack.configure('platform.ex-manifest', {
+      parameters: { manifest: growing, config: { '#key': SECRET } },
+    })
+    const start = async () => (await stack.request('POST', '/queue/platform.ex-manifest/run', { json: { config } })).json<Job>()
+    const asJob = async (job: Job) => (await stack.request('GET', job.url)).json<Job>()
+    sold = 0
+    asked.length = 0
+    let open = () => {}
+    isOpen = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const first = await start()
+    await until('the first run has sent a request', () => asked.length > 0)
+    const second = await start()
+    const waiting = await until('the second run waits', async () => {
+      const job = await asJob(second)
+      return job.status === 'waiting' && job.waitingReason !== null && job
+    })
+    assert.equal(waiting.waitingReason, `Waiting for job ${first.id}, which runs the same configuration.`)
+    if (isKilled) assert.equal((await stack.request('POST', `/queue/jobs/${first.id}/kill`)).status, 200)
+    else open()
+    assert.equal((await stack.wait(first)).status, isKilled ? 'terminated' : 'success')
+    open()
+    const ended = await stack.wait(second)
+    assert.equal(ended.status, 'success', message(ended))
+
+    for (const table of ['log', 'latest']) {
+      const answer = await stack.request(
+        'GET',
+        `/v2/storage/tables/in.c-platform-ex-manifest-${config}.${table}/data-preview?limit=1000`,
+      )
+      const numbers = [...answer.text.matchAll(/^"(\d+)"/gm)].map(([, number]) => Number(number)).sort((a, b) => a - b)
+      const last = Math.max(...numbers)
+      assert.ok(last >= 10, `${last} rows in ${table}`)
+      assert.deepEqual(
+        numbers,
+        Array.from({ length: last }, (_, i) => i + 1),
+        `no row of ${table} is lost or doubled`,
+      )
+    }
+    const starts = asked.filter((line) => line.startsWith('/sales/log')).map((line) => line.split('=')[1])
+    assert.equal(starts.at(-1) === '0', isKilled, asked.join(' '))
+  }
 })
 
 test("mistakes are the user's, name the place and never the secret; loopback stays closed", async () => {

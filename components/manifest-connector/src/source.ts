@@ -42,6 +42,9 @@ export interface Source {
 const DEFAULT_CONCURRENCY = 1
 const MAX_CONCURRENCY = 20
 
+/** After so many failed slices of a stream the others are not tried: each costs its retries, a message and memory. */
+const MAX_FAILURES = 1000
+
 export function createSource(manifest: Dict, given: Dict, { clock, send, hide, warn, saveConfig }: SourceDeps): Source {
   const expressions = createInterpolator(() => clock.now())
   const config = normalizedConfig(given, manifest.spec, { expressions })
@@ -133,6 +136,7 @@ export function createSource(manifest: Dict, given: Dict, { clock, send, hide, w
     }
     const { cursor } = opened
     const tasks = new Set<Promise<void>>()
+    let failures = 0
     const readSlice = async (slice: StreamSlice) => {
       try {
         for await (const page of opened.read(slice)) {
@@ -141,6 +145,7 @@ export function createSource(manifest: Dict, given: Dict, { clock, send, hide, w
         }
         cursor.close(slice)
       } catch (error) {
+        failures++
         await fail(error)
       } finally {
         gate.leave()
@@ -149,6 +154,10 @@ export function createSource(manifest: Dict, given: Dict, { clock, send, hide, w
     try {
       for await (const slice of cursor.slices()) {
         await gate.enter()
+        if (failures >= MAX_FAILURES) {
+          gate.leave()
+          throw new ConnectorError(`${MAX_FAILURES} partitions or windows failed. The others were not read.`)
+        }
         const task: Promise<void> = readSlice(slice).finally(() => tasks.delete(task))
         tasks.add(task)
       }

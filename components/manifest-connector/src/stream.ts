@@ -13,6 +13,7 @@ import { createRequestOption } from './http/request-option.ts'
 import { CUSTOM } from './manifest/components.ts'
 import { createRouter, isReadLazily, type ParentStream, type Router } from './partitions/router.ts'
 import { EMPTY_SLICE, type StreamSlice } from './partitions/slice.ts'
+import { copied } from './python/json.ts'
 import { compare, type Dict, getKey, isDict, pyStr, truthy } from './python/values.ts'
 import { createRetriever } from './retriever.ts'
 import type { Retriever } from './retriever.types.ts'
@@ -173,11 +174,17 @@ function sliceOptions(
 /** A parent is read slice by slice; its cursor moves on before its last record is given away. */
 function asParent(stream: Stream): ParentStream {
   const { cursor } = stream
+  /** One object until it changes, which records alone do not bring about: it is compared for each partition of the child. */
+  let known: Dict | undefined
   return {
     name: stream.name,
-    state: () => cursor.state(),
+    state: () => {
+      known ??= copied(cursor.state())
+      return known
+    },
     async *records() {
       for await (const slice of cursor.slices()) {
+        known = undefined
         let held: Dict | undefined
         for await (const page of stream.read(slice))
           for (const record of page) {
@@ -186,9 +193,11 @@ function asParent(stream: Stream): ParentStream {
             cursor.observe(record, slice)
           }
         cursor.close(slice)
+        known = undefined
         if (held) yield { record: held, slice }
       }
       cursor.finish()
+      known = undefined
     },
   }
 }

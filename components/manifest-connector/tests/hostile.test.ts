@@ -9,6 +9,8 @@ import { runInNewContext } from 'node:vm'
 import type { Deps } from '../src/component.ts'
 import { planCursor } from '../src/cursors/datetime-cursor.ts'
 import { createPartitionCursor } from '../src/cursors/partition-cursor.ts'
+import { createResponseCache } from '../src/http/cache.ts'
+import { HttpResponse } from '../src/http/response.ts'
 import { createInterpolator } from '../src/jinja/interpolate.ts'
 import { loadManifest } from '../src/manifest/load.ts'
 import { createRouter, type RouterDeps } from '../src/partitions/router.ts'
@@ -252,6 +254,39 @@ test('tokens that expire between two pages, early or late, are renewed: every pa
     // A token that is known to expire is renewed before; one that the API no longer accepts costs one refusal.
     assert.deepEqual([issued, refused], isRevoked ? [5, 4] : [5, 0])
   }
+})
+
+test('after a thousand partitions that fail the others are not tried', async (t) => {
+  let count = 0
+  const server = createServer((_request, response) => {
+    count++
+    response.writeHead(403).end('{}')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const values = Array.from({ length: 1500 }, (_, i) => String(i))
+  const outcome = await readStream((server.address() as AddressInfo).port, {
+    partition_router: { type: 'ListPartitionRouter', values, cursor_field: 'part' },
+  })
+  assert.ok(outcome.failed)
+  assert.match(outcome.why, /1000 partitions or windows failed\. The others were not read\.$/)
+  assert.equal(count, 1000)
+})
+
+test('answers of parents are kept as they came, and very many small ones do not fill the memory with what each takes beside its body', async () => {
+  let sent = 0
+  const send = createResponseCache(2 ** 20).wrap(async ({ url }) => {
+    sent++
+    return new HttpResponse(200, [], Buffer.from('{"a":1}'), url)
+  })
+  const request = { method: 'GET', url: 'http://api/twice', headers: {} }
+  Object.assign((await send(request)).json() as object, { a: 2 }) // as a transformation of one of the streams
+  assert.deepEqual([(await send(request)).json(), sent], [{ a: 1 }, 1])
+  sent = 0
+  for (let round = 0; round < 2; round++)
+    for (let i = 0; i < 5000; i++) await send({ method: 'GET', url: `http://api/parents/${i}`, headers: {} })
+  const kept = 10_000 - sent
+  assert.ok(kept > 100 && kept <= 512, `${kept} of 5000 answers in a cache of 1 MiB`)
 })
 
 test('a stream with components in Python is refused by name', async () => {

@@ -8,8 +8,11 @@ import type { Cursor } from './cursor.ts'
 import type { CursorPlan } from './datetime-cursor.ts'
 import type { WindowCursor } from './window-cursor.ts'
 
-/** More partitions than this are read with the global cursor only; the state would grow without bound. */
+/** A state of more partitions than this would grow without bound: it keeps the global cursor only, from the next partition on. */
 const MAX_PARTITIONS = 10_000
+
+/** Partitions with open windows that are passed over to find one without. */
+const MAX_TRIED = 100
 
 export interface PartitionCursorOptions {
   readonly plan: CursorPlan
@@ -25,11 +28,14 @@ interface Entry {
   readonly cursor: WindowCursor
   /** Of this run. */
   begun: boolean
+  /** In the order in which partitions begin. */
+  number: number
   /** Windows handed out and not closed yet. */
   open: number
-  /** All windows were handed out. */
-  planned: boolean
 }
+
+const sameStates = (a: Dict | undefined, b: Dict): boolean =>
+  a !== undefined && Object.keys(a).length === Object.keys(b).length && Object.keys(b).every((name) => a[name] === b[name])
 
 /** Keys in any order are the same partition. */
 const keyOf = (partition: Dict): string => jsonText(sorted(partition))
@@ -54,14 +60,20 @@ export function createPartitionCursor({
 }: PartitionCursorOptions): Cursor {
   const entries = new Map<string, Entry>()
   let isGlobal = useGlobal
+  /** Of the state and of this run, also those that were forgotten. */
+  let count = 0
   let lookback: number | undefined
   let parentState = isDict(state?.parent_state) ? state.parent_state : undefined
   let global: Dict | undefined
   /** Becomes the global one when every partition is closed. */
   let nextGlobal: unknown
   let started: number | undefined
-  /** Partitions in the order they were planned, with the state of the parents at that moment. */
-  const planned: { readonly entry: Entry; readonly parents: Dict | undefined }[] = []
+  let sawRecords = false
+  /** Begun partitions with open windows, the earliest first. */
+  const running = new Map<string, Entry>()
+  /** From which partition on the parents had which state. */
+  const marks: { readonly number: number; readonly parents: Dict }[] = []
+  let lastParents: Dict | undefined
 
   readState()
 
@@ -74,14 +86,16 @@ export function createPartitionCursor({
     if (state.use_global_cursor === true) isGlobal = true
     lookback = isNumber(state.lookback_window) ? asNumber(state.lookback_window) : 0
     for (const each of Array.isArray(state.states) ? state.states : [])
-      if (isDict(each) && isDict(each.partition) && isDict(each.cursor))
+      if (isDict(each) && isDict(each.partition) && isDict(each.cursor)) {
+        count++
         entries.set(keyOf(each.partition), {
           partition: each.partition,
           cursor: plan.create(each.cursor, 0),
           begun: false,
+          number: 0,
           open: 0,
-          planned: true,
         })
+      }
     if (isDict(state.state)) readGlobal(state.state)
   }
 
@@ -98,48 +112,55 @@ export function createPartitionCursor({
 
   function entryOf(partition: Dict): Entry {
     const key = keyOf(partition)
-    const known = entries.get(key)
+    const known = running.get(key) ?? entries.get(key)
     if (known) return known
-    const entry = { partition, cursor: plan.create(global, global ? (lookback ?? 0) : 0), begun: false, open: 0, planned: false }
-    if (entries.size >= maxPartitions) {
-      isGlobal = true
-      forgetOldest()
+    const entry: Entry = {
+      partition,
+      cursor: plan.create(global, global ? (lookback ?? 0) : 0),
+      begun: false,
+      number: 0,
+      open: 0,
     }
+    count++
+    if (entries.size > maxPartitions) forgetOne()
     entries.set(key, entry)
     return entry
   }
 
-  function forgetOldest(): void {
-    for (const [key, entry] of entries)
-      if (entry.planned && entry.open === 0) {
-        entries.delete(key)
-        return
-      }
+  /** The oldest that is not being read; of those that failed, the oldest. */
+  function forgetOne(): void {
+    let tried = 0
+    for (const [key, entry] of entries) {
+      if (entry.open > 0 && ++tried < MAX_TRIED) continue
+      entries.delete(key)
+      return
+    }
   }
 
   async function* slices(): AsyncIterable<StreamSlice> {
     started = elapsed()
+    let number = 0
     for await (const slice of router.slices()) {
+      if (count > maxPartitions) isGlobal = true
       const entry = entryOf(slice.partition)
       if (entry.begun) continue // a parent that comes twice is read once
       entry.begun = true
-      entry.planned = false
-      planned.push({ entry, parents: router.parentState() })
+      entry.number = ++number
+      const parents = router.parentState()
+      if (parents && !sameStates(lastParents, parents)) marks.push({ number, parents })
+      lastParents = parents
       const windows = [...entry.cursor.windows()]
-      entry.open += windows.length
-      entry.planned = true
+      entry.open = windows.length
+      if (windows.length === 0) settleParents()
+      else running.set(keyOf(slice.partition), entry)
       for (const window of windows) yield new StreamSlice(slice.partition, window, slice.extraFields)
-      if (windows.length === 0) settle(entry)
     }
   }
 
-  function settle(entry: Entry): void {
-    if (entry.planned && entry.open === 0) raiseGlobal(entry.cursor.position())
-    // The parents' state moves on as far as every partition before is closed.
-    while (planned[0]?.entry.planned && planned[0].entry.open === 0) {
-      const { parents } = planned.shift()!
-      if (parents) parentState = parents
-    }
+  /** The parents' state moves on as far as every partition before is closed. */
+  function settleParents(): void {
+    const [earliest] = running.values()
+    while (marks[0] && (!earliest || marks[0].number < earliest.number)) parentState = marks.shift()!.parents
   }
 
   return {
@@ -152,19 +173,24 @@ export function createPartitionCursor({
       } catch {
         return
       }
+      sawRecords = true
       entryOf(slice.partition).cursor.observe(record, slice)
     },
     close(slice) {
       const entry = entryOf(slice.partition)
       entry.cursor.close(slice)
-      entry.open--
-      settle(entry)
+      if (--entry.open > 0) return
+      if (!isGlobal) raiseGlobal(entry.cursor.position())
+      running.delete(keyOf(slice.partition))
+      settleParents()
     },
     isNew: (record, slice) => entryOf(slice.partition).cursor.isNew(record, slice),
     finish() {
-      if (planned.length > 0) return
-      if (nextGlobal !== undefined) global = { [plan.field]: nextGlobal }
-      if (started !== undefined) lookback = Math.ceil(elapsed() - started) || 1
+      if (running.size > 0) return
+      if (sawRecords) {
+        global = { [plan.field]: nextGlobal }
+        if (started !== undefined) lookback = Math.ceil(elapsed() - started) || 1
+      }
       parentState = router.parentState() ?? {}
     },
     state() {

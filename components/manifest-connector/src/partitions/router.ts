@@ -6,7 +6,7 @@ import type { Place } from '../http/options.ts'
 import { createRequestOption, type RequestOption } from '../http/request-option.ts'
 import { HttpResponse } from '../http/response.ts'
 import * as dpath from '../python/dpath.ts'
-import { copied, jsonText } from '../python/json.ts'
+import { jsonText } from '../python/json.ts'
 import { asNumber, type Dict, getKey, isDict, pyRepr, pyStr, setKey, truthy } from '../python/values.ts'
 import { CHILD_RESPONSE, StreamSlice } from './slice.ts'
 
@@ -21,6 +21,7 @@ export interface Router {
 export interface ParentStream {
   readonly name: string
   records(): AsyncIterable<{ readonly record: Dict; readonly slice: StreamSlice }>
+  /** The same object until it changes. */
   state(): Dict
 }
 
@@ -138,7 +139,7 @@ function substreamRouter(definition: Dict, deps: RouterDeps): Router {
       const incremental = parents.filter((parent) => parent.isIncremental)
       if (incremental.length === 0) return undefined
       const out: Dict = {}
-      for (const { stream } of incremental) setKey(out, stream.name, copied(stream.state()))
+      for (const { stream } of incremental) setKey(out, stream.name, stream.state())
       return out
     },
   }

@@ -505,6 +505,7 @@ export const ROUTES = {
   'scheduler.delete': ['DELETE', '/scheduler/schedules/{id}'],
   'scheduler.next': ['GET', '/scheduler/schedules/{id}/next'],
   'scheduler.refreshToken': ['POST', '/scheduler/schedules/{id}/refreshToken'],
+  'scheduler.totals': ['GET', '/scheduler/totals'],
   'dashboards.shared': ['GET', '/shared/dashboard'],
   'dashboards.sharedResult': ['GET', '/shared/dashboard/tiles/{tileId}/result'],
   'signIn.methods': ['GET', '/sign-in'],
@@ -1590,11 +1591,12 @@ export interface Operations {
   'scheduler.deleteByConfiguration': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: undefined }
   'scheduler.preview': { path?: undefined; query?: undefined; body: SchedulerPreviewBody; answer: ReadonlyArray<{ readonly executionTime: string; readonly dst: string | null }> }
   'scheduler.activate': { path?: undefined; query?: { readonly dryRun?: boolean }; body: SchedulerActivateBody; answer: Schedule }
-  'scheduler.list': { path?: undefined; query?: { readonly componentId?: string; readonly configurationId?: string }; body?: undefined; answer: ReadonlyArray<Schedule> }
+  'scheduler.list': { path?: undefined; query?: { readonly componentId?: string; readonly configurationId?: string; readonly configurationIds?: ReadonlyArray<string>; readonly sort?: 'next'; readonly limit?: number; readonly offset?: number }; body?: undefined; answer: ReadonlyArray<Schedule> }
   'scheduler.get': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: Schedule }
   'scheduler.delete': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: undefined }
   'scheduler.next': { path: { readonly id: string }; query?: { readonly count?: number }; body?: undefined; answer: ReadonlyArray<{ readonly executionTime: string; readonly dst: string | null }> }
   'scheduler.refreshToken': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: Schedule }
+  'scheduler.totals': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly schedules: number; readonly stopped: number } }
   'dashboards.shared': { path?: undefined; query?: undefined; body?: undefined; answer: SharedDashboard }
   'dashboards.sharedResult': { path: { readonly tileId: string }; query?: { readonly filters?: string }; body?: undefined; answer: unknown }
   'signIn.methods': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly isSignedIn: boolean; readonly hasPeople: boolean; readonly oidc: { readonly name: string } | null } }

@@ -54,9 +54,10 @@ const CONCERNED: Readonly<Record<string, readonly (OperationName | typeof NAME_Q
     'lineage.graph',
     'lineage.usedBy',
     'lineage.deliveries',
+    'scheduler.totals',
     'scheduler.list', // a schedule stops with what it runs, and resumes with it
   ],
-  schedule: ['scheduler.list', 'scheduler.next'],
+  schedule: ['scheduler.list', 'scheduler.totals', 'scheduler.next'],
   file: ['files.list'],
 }
 /** Changes of so many seconds before the stream begins are included: what was loaded while it was opened may be old already. */

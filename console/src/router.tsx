@@ -140,7 +140,7 @@ export const router = createRouter({
     route('/deliveries', DeliveriesScreen),
     route('/streams', StreamsScreen),
     route('/notifications', NotificationsScreen),
-    route('/schedules', SchedulesScreen, 'view'),
+    route('/schedules', SchedulesScreen, 'view', 'q'),
     route('/jobs', JobsScreen, 'status', 'component', 'config', 'since', 'by', 'cause', 'page', 'view', 'hours', 'until'),
     route('/jobs/$jobId', JobScreen, 'level', 'q', 'line', 'task'),
     route('/people', PeopleScreen),

@@ -298,3 +298,48 @@ test('what cannot be a schedule is refused with the field and the reason', async
   for (const path of [`/scheduler/schedules/${mine.id}`, `/scheduler/schedules/${mine.id}/next`])
     assert.equal((await s.request('GET', path, { token: other.masterToken })).status, 404)
 })
+
+test('schedules are listed by page, by what runs soonest and by their targets, and counted, as far as a token sees them', async (t) => {
+  const s = await setUp(t)
+  const others = '/v2/storage/components/keboola.flow/configs'
+  const flow = { configurationId: 'flow', name: 'flow', configuration: { phases: [], tasks: [] } }
+  await s.ok('POST', others, { json: flow })
+  const http = await s.newTarget()
+  const scheduled = async (cronTab: string, componentId: string, configurationId: string, state = 'enabled') => {
+    const target = { componentId, configurationId, mode: 'run' }
+    const id = await s.newSchedule({ schedule: { cronTab, timezone: 'UTC', state }, target })
+    assert.equal((await s.activate(id)).status, 201)
+    return id
+  }
+  const late = await scheduled('0 20 * * *', TARGET, http)
+  const soon = await scheduled('0 13 * * *', 'keboola.flow', 'flow')
+  const paused = await scheduled('0 14 * * *', TARGET, http, 'disabled')
+  const ids = async (query: string) => (await s.list(query)).map(({ configurationId }) => configurationId)
+  assert.deepEqual(await ids(''), [late, soon, paused])
+  assert.deepEqual(await ids('?limit=2'), [late, soon])
+  assert.deepEqual(await ids('?limit=2&offset=2'), [paused])
+  assert.deepEqual(await ids('?offset=1'), [soon, paused])
+  assert.deepEqual(await ids('?sort=next'), [soon, late])
+  assert.deepEqual(await ids('?sort=next&limit=1'), [soon])
+  assert.deepEqual(await ids('?configurationIds[]=flow&configurationIds[]=other'), [soon])
+  assert.equal((await s.request('GET', '/scheduler/schedules?limit=1001')).status, 400)
+  const totals = async (token?: string) => (await s.ok('GET', '/scheduler/totals', token ? { token } : {})).json<object>()
+  assert.deepEqual(await totals(), { schedules: 3, stopped: 0 })
+
+  const tokenFor = async (componentAccess: readonly string[]) =>
+    (await s.ok('POST', '/v2/storage/tokens', { json: { description: 'x', componentAccess } })).json<{ token: string }>().token
+  const ofFlows = await tokenFor(['keboola.flow'])
+  const seen = (await s.ok('GET', '/scheduler/schedules?limit=1', { token: ofFlows })).json<ScheduleAnswer[]>()
+  assert.deepEqual(
+    seen.map(({ configurationId }) => configurationId),
+    [soon],
+    'a page has only what the token sees',
+  )
+  assert.deepEqual(await totals(ofFlows), { schedules: 1, stopped: 0 })
+  const ofOthers = await tokenFor(['keboola.duckdb-transformation'])
+  assert.deepEqual((await s.ok('GET', '/scheduler/schedules', { token: ofOthers })).json<unknown>(), [])
+
+  await s.ok('DELETE', `${others}/flow`)
+  await s.at('2026-05-01T13:00:01Z')
+  assert.deepEqual(await totals(), { schedules: 3, stopped: 1 })
+})

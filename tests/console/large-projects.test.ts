@@ -47,6 +47,23 @@ test('a project of thousands in a browser', { timeout: 600_000 }, async (t) => {
     nothingWrong()
   })
 
+  await t.test('schedules are listed a page at a time, and found by the name of what they run', async () => {
+    await go('/schedules')
+    await page.getByText(`${MANY.toLocaleString('en')} schedules, none stopped.`).waitFor()
+    assert.equal(await page.getByRole('row').count(), 101)
+    await page.getByLabel('Filter by name').fill('Nightly 2987')
+    await page.getByRole('link', { name: 'Nightly 2987' }).waitFor()
+    assert.equal(await page.getByRole('row').count(), 2)
+    await page.getByLabel('Filter by name').fill('')
+    await page.getByRole('button', { name: 'Show 100 more' }).click()
+    await page.getByRole('row').nth(150).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search' }).fill('pause nightly 2987')
+    await page.getByRole('option', { name: 'Pause the schedule of Nightly 2987' }).waitFor()
+    await page.keyboard.press('Escape')
+    nothingWrong()
+  })
+
   await t.test('a schedule, a notification and a trigger find what they are about', async () => {
     await go('/schedules')
     await page
@@ -159,6 +176,11 @@ async function fill(stack: TestStack): Promise<void> {
   await ok('POST', `/v2/storage/components/${SQL}/configs`, used)
   const flow = { configurationId: 'nightly-1', name: 'Nightly 1', configuration: { phases: [], tasks: [] } }
   await ok('POST', '/v2/storage/components/keboola.flow/configs', flow)
+  const daily = { cronTab: '0 5 * * *', timezone: 'UTC', state: 'enabled' }
+  const target = { componentId: 'keboola.flow', configurationId: 'nightly-1', mode: 'run' }
+  const schedule = { configurationId: 'daily-1', name: 'Daily 1', configuration: { schedule: daily, target } }
+  await ok('POST', '/v2/storage/components/keboola.scheduler/configs', schedule)
+  await ok('POST', '/scheduler/schedules', { configurationId: 'daily-1' })
   await ok('POST', '/vault/variables', { key: 'KEY', value: 'x' })
   const { db } = stack.platform.metadata
   const numbers = sql`(with recursive g(i) as (select 2 union all select i + 1 from g where i < ${MANY}) select i from g)`
@@ -173,10 +195,17 @@ async function fill(stack: TestStack): Promise<void> {
   for (const [from, name] of [
     ['sums-1', 'Sums'],
     ['nightly-1', 'Nightly'],
+    ['daily-1', 'Daily'],
   ])
     await sql`insert into configuration (configuration_id, name, ${columns})
       select ${name!.toLowerCase()} || '-' || n.i, ${name} || ' ' || n.i, ${columns}
       from configuration as c, ${numbers} as n where c.configuration_id = ${from} and (n.i <> 2987 or ${from} <> 'sums-1')`.execute(
       db,
     )
+  const kept = sql.raw(
+    'project_id, token_id, configuration_version, schedule, target_component_id, policy, next_run_at, created_at',
+  )
+  await sql`insert into schedule (configuration_id, target_configuration_id, target, ${kept})
+    select 'daily-' || n.i, 'nightly-' || n.i, replace(s.target, 'nightly-1', 'nightly-' || n.i), ${kept}
+    from schedule as s, ${numbers} as n`.execute(db)
 }

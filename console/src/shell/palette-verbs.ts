@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useNames } from '../facts/names.ts'
 import { setScheduleState } from '../facts/schedule-state.ts'
+import { SCHEDULES_PAGE, useSchedulesNamed } from '../facts/schedules.ts'
 import { useSettled } from '../facts/storage-names.ts'
 import { useLoad } from '../load.tsx'
 import type { IconName } from '../parts/icon.tsx'
@@ -54,7 +55,12 @@ export function useVerbs(query: string, { verb, text, kinds }: Asked, onClose: (
       { enabled: verb === 'run', isKept: true },
     ).data ?? []
   const isSchedule = verb === 'pause' || verb === 'resume' || kinds?.[0] === 'schedule'
-  const schedules = useLoad('scheduler.list', { query: {} }, { enabled: isSchedule || text.length > 1 }).data ?? []
+  const first = useLoad(
+    'scheduler.list',
+    { query: { limit: SCHEDULES_PAGE } },
+    { enabled: isSchedule && text.trim() === '' },
+  ).data
+  const schedules = useSchedulesNamed(isSchedule || text.length > 1 ? text : '') ?? first ?? []
   const mayRun = useRefusal('queue.create') === undefined
   const mayPause = useRefusal('scheduler.activate') === undefined
   const does = useMutation({

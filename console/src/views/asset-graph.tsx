@@ -17,6 +17,7 @@ import { behindText, type Delivery, worstOf } from '../facts/deliveries.ts'
 import { progressText } from '../facts/job.ts'
 import { rowsOf } from '../facts/job-rows.ts'
 import { useNames } from '../facts/names.ts'
+import { useSchedulesOf } from '../facts/schedules.ts'
 import { tableNameOf } from '../facts/table-id.ts'
 import { LOOKED_AT } from '../facts/trouble.ts'
 import { duration, hourAndMinute, moment, plural } from '../format.ts'
@@ -61,7 +62,7 @@ function useNewestJobs(): JobOf {
 export function AssetGraph({ tableId }: { tableId?: string }) {
   const query = useLoad('lineage.graph', { query: tableId === undefined ? {} : { tableId, depth: DEPTH } })
   const jobOf = useNewestJobs()
-  const schedules = useLoad('scheduler.list', { query: {} })
+  const schedules = useSchedulesOf(query.data?.nodes.flatMap(({ configurationId }) => configurationId ?? []) ?? [])
   const deliveries = useLoad('lineage.deliveries', {})
   const behind = useMemo(() => worstOf(deliveries.data ?? []), [deliveries.data])
   const nameOf = useNames()
@@ -71,9 +72,7 @@ export function AssetGraph({ tableId }: { tableId?: string }) {
     if (node.tables) return lookOfBucket(node)
     if (node.tableId !== undefined) return lookOfTable(node)
     const { componentId = '', configurationId = '' } = node
-    const next = schedules.data?.find(
-      ({ target }) => target.componentId === componentId && target.configurationId === configurationId,
-    )
+    const next = schedules.find(({ target }) => target.componentId === componentId && target.configurationId === configurationId)
     const job = jobOf(componentId, configurationId)
     const look = lookOfConfiguration(node.name ?? nameOf(componentId, configurationId), job, next)
     const delivery = behind.get(`${componentId} ${configurationId}`)

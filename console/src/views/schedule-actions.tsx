@@ -19,7 +19,8 @@ export function ScheduleActions({ schedule }: { schedule: Schedule }) {
   const [isOpen, setOpen] = useState(false)
   const path = { componentId: SCHEDULER, configurationId: schedule.configurationId }
   const activation = { body: { configurationId: schedule.configurationId } }
-  const refresh = () => queries.invalidateQueries({ queryKey: ['scheduler.list'] })
+  const refresh = () =>
+    Promise.all(['scheduler.list', 'scheduler.totals'].map((name) => queries.invalidateQueries({ queryKey: [name] })))
   const remove = useMutation({
     mutationFn: async () => {
       await api.call('scheduler.delete', { path: { id: schedule.id } })

@@ -136,7 +136,9 @@ function ScheduleDialog({ title, isNew = false, before, save, onClose }: Schedul
     },
     onSuccess: async (said) => {
       await Promise.all(
-        ['scheduler.list', 'scheduler.next', 'configurations.get'].map((name) => queries.invalidateQueries({ queryKey: [name] })),
+        ['scheduler.list', 'scheduler.totals', 'scheduler.next', 'configurations.get'].map((name) =>
+          queries.invalidateQueries({ queryKey: [name] }),
+        ),
       )
       toast(said)
       onClose()

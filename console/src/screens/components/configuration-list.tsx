@@ -8,6 +8,7 @@ import type { Job } from '../../../../client/src/operations.ts'
 import { isRecord } from '../../document/json-text.ts'
 import { NAME_QUERY } from '../../facts/name-batches.ts'
 import { type Component, FLOW_COMPONENTS, SCHEDULER, useCatalogue } from '../../facts/names.ts'
+import { useSchedulesOf } from '../../facts/schedules.ts'
 import type { ConfigurationPlace } from '../../facts/use-configuration.ts'
 import { plural, until } from '../../format.ts'
 import { Teach } from '../../listing.tsx'
@@ -126,10 +127,10 @@ function useRuns(entries: readonly Entry[]): ReadonlyMap<string, readonly Job[]>
 }
 
 /** When each runs next by itself. */
-function useNextRuns(): ReadonlyMap<string, string> {
-  const { data = [] } = useLoad('scheduler.list', { query: {} })
+function useNextRuns(entries: readonly Entry[]): ReadonlyMap<string, string> {
+  const schedules = useSchedulesOf(entries.map(({ place }) => place.configurationId))
   return new Map(
-    data
+    schedules
       .filter(({ nextExecutionTime }) => nextExecutionTime !== null)
       .toSorted((a, b) => (b.nextExecutionTime ?? '').localeCompare(a.nextExecutionTime ?? ''))
       .map(({ target, nextExecutionTime }) => [keyOf(target.componentId, target.configurationId), nextExecutionTime ?? '']),
@@ -222,7 +223,7 @@ function MoveToFolder({
 }
 
 export function ConfigurationList({ entries }: { entries: readonly Entry[] }) {
-  const facts: Facts = { runs: useRuns(entries), next: useNextRuns(), users: useUsers() }
+  const facts: Facts = { runs: useRuns(entries), next: useNextRuns(entries), users: useUsers() }
   const selection = useSelection(entries.map(({ key }) => key))
   const bulk = useBulk()
   const chosen = entries.filter(({ key }) => selection.has(key))

@@ -291,7 +291,7 @@ function RunningJob({ job, name }: { job: Job; name: string }) {
 }
 
 function Next() {
-  const schedules = useLoad('scheduler.list', { query: {} })
+  const schedules = useLoad('scheduler.list', { query: { sort: 'next', limit: SHOWN } })
   const nameOf = useNames()
   return (
     <section className="card" aria-labelledby="next">
@@ -303,13 +303,11 @@ function Next() {
       </header>
       <Loaded query={schedules}>
         {(all) => {
-          const coming = all
-            .filter((one) => one.nextExecutionTime !== null)
-            .toSorted((a, b) => a.nextExecutionTime!.localeCompare(b.nextExecutionTime!))
+          const coming = all.filter((one) => one.nextExecutionTime !== null) // one may have stopped with its configuration
           if (coming.length === 0) return <p className="inset mute">No schedule is set to run.</p>
           return (
             <ul className="list">
-              {coming.slice(0, SHOWN).map((one) => (
+              {coming.map((one) => (
                 <li key={one.id}>
                   <span className="tabular">{hourAndMinute(one.nextExecutionTime!)}</span>
                   <span className="clip">{nameOf(one.target.componentId, one.target.configurationId)}</span>

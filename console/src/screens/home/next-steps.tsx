@@ -31,10 +31,10 @@ function useSteps(): readonly Step[] | undefined {
   const tables = useLoad('tables.browse', { query: { sort: 'changed', limit: 1 } }).data
   const counted = useLoad('configurations.totals').data
   const components = useCatalogue()
-  const schedules = useLoad('scheduler.list', { query: {} }).data
+  const scheduled = useLoad('scheduler.totals').data
   const tested = useLoad('dataTests.tables').data
   const notifications = useLoad('notification.list', { query: {} }).data
-  if (!tables || !counted || components.length === 0 || !schedules || !tested || !notifications) return undefined
+  if (!tables || !counted || components.length === 0 || !scheduled || !tested || !notifications) return undefined
   const first = tables[0]?.table
   if (!first)
     return [
@@ -86,7 +86,7 @@ function useSteps(): readonly Step[] | undefined {
     },
     {
       id: 'schedule',
-      isDone: schedules.length > 0 || !runs,
+      isDone: scheduled.schedules > 0 || !runs,
       icon: 'clock',
       title: 'Run on a schedule',
       why: 'No configuration has a schedule, so tables are as old as their last run.',

@@ -1,11 +1,14 @@
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { useQueries } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Schedule } from '../../../../client/src/operations.ts'
 import { useNames } from '../../facts/names.ts'
+import { inParts, SCHEDULES_PAGE, useSchedulePages, useSchedulesNamed } from '../../facts/schedules.ts'
 import { moment, plural, until, zone } from '../../format.ts'
 import { Listing } from '../../listing.tsx'
-import { Loaded, useLoad } from '../../load.tsx'
+import { Lines, Loaded, loadOptions, useLoad } from '../../load.tsx'
 import { Drawer } from '../../parts/drawer.tsx'
+import { FilterField } from '../../parts/filter-field.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
 import { Status, StatusIcon } from '../../parts/status.tsx'
 import { cronWords } from '../../schedule/cron-words.ts'
@@ -21,22 +24,28 @@ const stateOf = ({ stoppedReason, schedule }: Schedule): string =>
   stoppedReason ? 'stopped' : schedule.state === 'disabled' ? 'paused' : 'enabled'
 
 export function SchedulesScreen() {
-  const query = useLoad('scheduler.list', { query: {} })
+  const { query, schedules: paged } = useSchedulePages()
+  const totals = useLoad('scheduler.totals').data
+  const { view, q = '' } = route.useSearch()
+  const navigate = useNavigate()
+  const named = useSchedulesNamed(q)
   const nameOf = useNames()
   const [open, setOpen] = useState<Schedule>()
-  const all = query.data ?? []
-  const { view } = route.useSearch()
-  const isWeek = view === 'week' && all.length > 0
-  const stopped = all.filter((one) => one.stoppedReason).length
+  const shown = q.trim() === '' ? paged : named
+  const isWeek = view === 'week' && paged.length > 0
+  const all = Math.max(totals?.schedules ?? 0, paged.length)
+  /** The totals are of the records, and a record stops when it is due: the list shows a deleted target before. */
+  const stopped = Math.max(totals?.stopped ?? 0, paged.filter((one) => one.stoppedReason).length)
+  const outcomeOf = useOutcomes((shown ?? []).flatMap(({ executions }) => executions.slice(0, SHOWN_RUNS)))
   return (
     <Page
       title="Schedules"
       crumbs={[{ name: 'Schedules' }]}
-      say={query.data ? sentence(all.length, stopped) : 'Schedules'}
+      say={query.data && totals ? sentence(all, stopped) : 'Schedules'}
       sub={`Times are ${zone}.`}
       actions={
         <>
-          {all.length === 0 ? null : (
+          {paged.length === 0 ? null : (
             <Link className="button" to="/schedules" search={isWeek ? {} : { view: 'week' }}>
               {isWeek ? 'As a list' : 'As a week'}
             </Link>
@@ -45,53 +54,73 @@ export function SchedulesScreen() {
         </>
       }
     >
-      {isWeek ? <Week schedules={all} nameOf={nameOf} /> : null}
+      {isWeek ? <Week schedules={paged} nameOf={nameOf} /> : null}
       {isWeek ? null : (
         <Listing
           label="Schedules"
           query={query}
-          count={all.length}
+          count={paged.length}
           teach="A schedule runs a configuration by the clock, in a time zone of its own, and shows its next runs before it is created."
         >
-          <ListTable label="Schedules" columns={['State', 'Runs', 'When', 'Next', 'Last ten', { hidden: 'Actions' }]}>
-            {all.map((one) => (
-              <tr key={one.id}>
-                <td>
-                  <Status status={stateOf(one)} />
-                  {one.stoppedReason ? <div className="fine mute">{one.stoppedReason}</div> : null}
-                </td>
-                <td className="nowrap">
-                  <Link
-                    to="/components/$componentId/$configurationId"
-                    params={{ componentId: one.target.componentId, configurationId: one.target.configurationId }}
-                  >
-                    {nameOf(one.target.componentId, one.target.configurationId)}
-                  </Link>
-                </td>
-                <td className="nowrap">
-                  <button type="button" className="link" onClick={() => setOpen(one)}>
-                    {cronWords(one.schedule.cronTab) ?? one.schedule.cronTab}
-                    <span className="fine mute block">
-                      <span className="identifier">{one.schedule.cronTab}</span> {one.schedule.timezone}
-                    </span>
-                  </button>
-                </td>
-                <td className="nowrap">
-                  {one.nextExecutionTime ? (
-                    `${moment(one.nextExecutionTime)}, ${until(one.nextExecutionTime)}`
-                  ) : (
-                    <i className="null">never</i>
-                  )}
-                </td>
-                <td>
-                  <LastRuns executions={one.executions} />
-                </td>
-                <td>
-                  <ScheduleActions schedule={one} />
-                </td>
-              </tr>
-            ))}
-          </ListTable>
+          {all > SCHEDULES_PAGE || q !== '' ? (
+            <div className="toolbar">
+              <FilterField
+                label="Filter by name"
+                value={q}
+                onChange={(text) => void navigate({ to: '/schedules', search: text === '' ? {} : { q: text }, replace: true })}
+              />
+            </div>
+          ) : null}
+          {shown === undefined ? <Lines /> : null}
+          {shown?.length === 0 ? <p className="inset mute">No matching schedules.</p> : null}
+          {shown === undefined || shown.length === 0 ? null : (
+            <ListTable label="Schedules" columns={['State', 'Runs', 'When', 'Next', 'Last ten', { hidden: 'Actions' }]}>
+              {shown.map((one) => (
+                <tr key={one.id}>
+                  <td>
+                    <Status status={stateOf(one)} />
+                    {one.stoppedReason ? <div className="fine mute">{one.stoppedReason}</div> : null}
+                  </td>
+                  <td className="nowrap">
+                    <Link
+                      to="/components/$componentId/$configurationId"
+                      params={{ componentId: one.target.componentId, configurationId: one.target.configurationId }}
+                    >
+                      {nameOf(one.target.componentId, one.target.configurationId)}
+                    </Link>
+                  </td>
+                  <td className="nowrap">
+                    <button type="button" className="link" onClick={() => setOpen(one)}>
+                      {cronWords(one.schedule.cronTab) ?? one.schedule.cronTab}
+                      <span className="fine mute block">
+                        <span className="identifier">{one.schedule.cronTab}</span> {one.schedule.timezone}
+                      </span>
+                    </button>
+                  </td>
+                  <td className="nowrap">
+                    {one.nextExecutionTime ? (
+                      `${moment(one.nextExecutionTime)}, ${until(one.nextExecutionTime)}`
+                    ) : (
+                      <i className="null">never</i>
+                    )}
+                  </td>
+                  <td>
+                    <LastRuns executions={one.executions} outcomeOf={outcomeOf} />
+                  </td>
+                  <td>
+                    <ScheduleActions schedule={one} />
+                  </td>
+                </tr>
+              ))}
+            </ListTable>
+          )}
+          {q === '' && query.hasNextPage ? (
+            <div className="inset">
+              <button type="button" className="button" disabled={query.isFetching} onClick={() => void query.fetchNextPage()}>
+                Show {SCHEDULES_PAGE} more
+              </button>
+            </div>
+          ) : null}
         </Listing>
       )}
       {open ? <ScheduleDrawer schedule={open} onClose={() => setOpen(undefined)} /> : null}
@@ -106,19 +135,22 @@ function sentence(all: number, stopped: number): string {
 
 type Execution = Schedule['executions'][number]
 
-/** How a run of a schedule went: that of its job, or why there was none. */
-function useOutcomes(executions: readonly Execution[]): (execution: Execution) => string {
-  const ids = executions.flatMap(({ jobId }) => (jobId === null ? [] : [jobId]))
-  const { data } = useLoad('queue.search', { query: { id: ids, limit: 100 } }, { enabled: ids.length > 0 })
-  const byId = new Map(data?.map(({ id, status }) => [id, status]))
+type OutcomeOf = (execution: Execution) => string
+
+/** How a run of a schedule went: that of its job, or why there was none. Those of a whole screen are requested together. */
+function useOutcomes(executions: readonly Execution[]): OutcomeOf {
+  const parts = inParts(executions.flatMap(({ jobId }) => (jobId === null ? [] : [jobId])))
+  const answers = useQueries({
+    queries: parts.map((id) => loadOptions('queue.search', { query: { id, limit: id.length } }, true)),
+  })
+  const byId = new Map(answers.flatMap(({ data }) => data ?? []).map(({ id, status }) => [id, status]))
   return ({ jobId, status }) => (jobId === null ? status : (byId.get(jobId) ?? 'created'))
 }
 
 const SHOWN_RUNS = 10
 
-function LastRuns({ executions }: { executions: readonly Execution[] }) {
+function LastRuns({ executions, outcomeOf }: { executions: readonly Execution[]; outcomeOf: OutcomeOf }) {
   const shown = executions.slice(0, SHOWN_RUNS)
-  const outcomeOf = useOutcomes(shown)
   if (shown.length === 0) return <i className="null">not yet</i>
   return (
     <span className="flex-row gap-1">

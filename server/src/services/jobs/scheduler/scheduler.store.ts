@@ -58,7 +58,14 @@ export interface Execution {
 }
 
 export interface ScheduleFilter {
+  /** Of the target. */
   readonly configurationId?: string
+  /** Of targets. */
+  readonly configurationIds?: readonly string[]
+  /** Only schedules that will run, the soonest first. */
+  readonly sort?: 'next'
+  readonly limit?: number
+  readonly offset?: number
 }
 
 export function createSchedulerStore(database: Db) {
@@ -92,11 +99,35 @@ export function createSchedulerStore(database: Db) {
           .executeTakeFirst(),
       ),
 
-    list: async (projectId: number, filter: ScheduleFilter): Promise<ScheduleRecord[]> => {
+    /** Of any component if `componentIds` is undefined. */
+    list: async (
+      projectId: number,
+      { configurationId, configurationIds, sort, limit, offset = 0 }: ScheduleFilter,
+      componentIds?: readonly string[],
+    ): Promise<ScheduleRecord[]> => {
       let query = db.selectFrom('schedule').selectAll().where('project_id', '=', projectId)
-      if (filter.configurationId !== undefined) query = query.where('target_configuration_id', '=', filter.configurationId)
+      if (configurationId !== undefined) query = query.where('target_configuration_id', '=', configurationId)
+      if (configurationIds) query = query.where('target_configuration_id', 'in', configurationIds)
+      if (componentIds) query = query.where('target_component_id', 'in', componentIds)
+      if (sort) query = query.where('next_run_at', 'is not', null).orderBy('next_run_at')
+      if (limit !== undefined) query = query.limit(limit).offset(offset)
       return (await query.orderBy('id').execute()).map(toRecord)
     },
+
+    /** How many schedules run each component, as their targets name it, and how many of them stopped by themselves. */
+    countByComponent: async (projectId: number) =>
+      (
+        await db
+          .selectFrom('schedule')
+          .where('project_id', '=', projectId)
+          .groupBy('target_component_id')
+          .select((e) => ['target_component_id', e.fn.countAll().as('schedules'), e.fn.count('stopped_reason').as('stopped')])
+          .execute()
+      ).map((row) => ({
+        componentId: row.target_component_id,
+        schedules: Number(row.schedules),
+        stopped: Number(row.stopped),
+      })),
 
     insert: async (trx: Trx, schedule: NewSchedule): Promise<ScheduleRecord> =>
       toRecord(

@@ -226,12 +226,9 @@ export function createScheduler(deps: SchedulerDeps) {
     filter: ScheduleFilter & { readonly componentId?: string },
   ): Promise<ScheduleWithExecutions[]> {
     const { componentId, ...rest } = filter
-    const all = await store.list(actor.projectId, rest)
-    // By the component that is meant: a target may be written with an older name of it.
-    const isMeant = ({ target }: ScheduleRecord) =>
-      maySee(actor, target) &&
-      (componentId === undefined || canonicalComponentId(target.componentId) === canonicalComponentId(componentId))
-    const records = all.filter(isMeant)
+    const componentIds = await targetsOf(actor, componentId)
+    if (componentIds?.length === 0 || filter.configurationIds?.length === 0) return []
+    const records = await store.list(actor.projectId, rest, componentIds)
     const executions = await store.executions(
       actor.projectId,
       records.map((record) => record.id),
@@ -240,6 +237,24 @@ export function createScheduler(deps: SchedulerDeps) {
     return Promise.all(
       records.map(async (record) => ({ record: await asOfNow(record), executions: executions.get(record.id) ?? [] })),
     )
+  }
+
+  /** The components of targets that are meant, as they are written: maybe by an older name. Undefined: all. */
+  async function targetsOf(actor: Actor, componentId: string | undefined): Promise<readonly string[] | undefined> {
+    if (componentId === undefined && seesWholeProject(actor)) return undefined
+    return (await store.countByComponent(actor.projectId))
+      .filter(
+        (one) =>
+          maySee(actor, one) &&
+          (componentId === undefined || canonicalComponentId(one.componentId) === canonicalComponentId(componentId)),
+      )
+      .map((one) => one.componentId)
+  }
+
+  async function totals(actor: Actor): Promise<{ readonly schedules: number; readonly stopped: number }> {
+    const seen = (await store.countByComponent(actor.projectId)).filter((one) => maySee(actor, one))
+    const sum = (count: (one: (typeof seen)[number]) => number) => seen.reduce((total, one) => total + count(one), 0)
+    return { schedules: sum((one) => one.schedules), stopped: sum((one) => one.stopped) }
   }
 
   /** A schedule whose configuration or target was deleted is shown as stopped at once; its record follows when it is due. */
@@ -328,6 +343,7 @@ export function createScheduler(deps: SchedulerDeps) {
     contentProblems,
     get,
     list,
+    totals,
     remove,
     removeByConfiguration,
     refreshToken,

@@ -110,6 +110,13 @@ test('a broken manifest names the line, the path and the nearest name', () => {
     /streams\.0 \(line \d+\): the required field 'retriever' of DeclarativeStream is missing. Found 'retreiver'/,
   )
   assert.throws(() => loadManifest('[]'), /not an object/)
+  const stream = (authenticator: string) =>
+    `${HEAD}streams: [{type: DeclarativeStream, name: a, retriever: {type: SimpleRetriever, requester: {type: HttpRequester, url_base: "https://a.example", authenticator: {type: ${authenticator}}}, record_selector: {type: RecordSelector, extractor: {type: DpathExtractor, field_path: []}}}}]`
+  assert.throws(
+    () => loadManifest(stream('RateLimitedMultipleTokenAuthenticator')),
+    /authenticator\.type \(line 4\): the component type 'RateLimitedMultipleTokenAuthenticator' exists since version 7\.24\.0 of the format and is not supported/,
+  )
+  assert.throws(() => loadManifest(stream('Quux')), /'Quux' is unknown\. This engine supports the types of version 7\.39/)
 })
 
 /** A manifest with one stream of an API on this port of loopback, read. */

@@ -16,8 +16,8 @@ import { fileURLToPath } from 'node:url'
 const COUNTS = process.env.MILLRACE_LONG
   ? { events: [12_000, 1_000_000], notes: [12_000, 200_000] }
   : { events: [10_100, 12_000], notes: [1000, 3000] }
-/** Answers of parents that are kept for other streams. */
-const CACHE_MIB = 64
+/** Answers of parents that are kept for other streams; V8 collects when half as much is garbage, and parses one at a time. */
+const CACHE_MIB = 32
 const PAGE = 2000
 const PROGRAM = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 /** When the program exits, it writes its peak memory. */
@@ -31,7 +31,7 @@ async function startApi(t: TestContext, parents: number): Promise<string> {
     const count = Math.max(0, Math.min(PAGE, parents - page * PAGE))
     const items =
       place === 'parents'
-        ? Array.from({ length: count }, (_, i) => ({ id: page * PAGE + i + 1, name: 'x'.repeat(50) }))
+        ? Array.from({ length: count }, (_, i) => ({ id: page * PAGE + i + 1, name: 'x'.repeat(500) }))
         : place === 'lists'
           ? [{ id: Number(id) }]
           : [{ id: Number(id), u: '2026-03-10' }]
@@ -133,6 +133,6 @@ for (const [name, [small = 0, large = 0]] of Object.entries(COUNTS))
     const many = await read(t, name, large)
     t.diagnostic(`${few.mib.toFixed(0)} and ${many.mib.toFixed(0)} MiB, states of ${few.stateBytes} and ${many.stateBytes} bytes`)
     assert.deepEqual([few.rows, many.rows], [small, large])
-    assert.ok(many.mib < few.mib + CACHE_MIB + 40, `${many.mib} MiB instead of ${few.mib}`)
+    assert.ok(many.mib < few.mib + 2 * CACHE_MIB + 40, `${many.mib} MiB instead of ${few.mib}`)
     assert.ok(many.stateBytes < few.stateBytes * 1.2)
   })

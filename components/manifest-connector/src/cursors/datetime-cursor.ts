@@ -121,7 +121,10 @@ export function planCursor(definition: Dict, deps: Deps): CursorPlan {
         end,
         values,
         state,
-        ...(lookbackSeconds > 0 && { moveBack: (value: PyDatetime) => value.minus(new Timedelta(lookbackSeconds)) }),
+        // Through the format, which may be whole days.
+        ...(lookbackSeconds > 0 && {
+          moveBack: (value: PyDatetime) => values.parse(values.format(value.minus(new Timedelta(lookbackSeconds)))),
+        }),
       }),
   }
 }

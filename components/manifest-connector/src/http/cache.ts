@@ -3,7 +3,7 @@
 import { HttpResponse } from './response.ts'
 import type { HttpRequest, Send } from './transport.ts'
 
-const MAX_BYTES = 64 * 1024 * 1024
+const MAX_BYTES = 32 * 1024 * 1024
 /** What an answer takes beside its body: a small one is mostly this. */
 const ENTRY_BYTES = 2048
 

@@ -2,7 +2,7 @@
 
 import { ManifestError } from '../errors.ts'
 import { type Dict, isDict } from '../python/values.ts'
-import { CHILDREN, COMPONENTS, CUSTOM, type FieldType } from './components.ts'
+import { CHILDREN, COMPONENTS, CUSTOM, type FieldType, NOT_SUPPORTED } from './components.ts'
 import { nearestOf } from './nearest.ts'
 
 type Path = readonly (string | number)[]
@@ -26,10 +26,13 @@ function checkComponent(node: Dict, path: Path, fail: Fail): void {
   if (typeof type !== 'string' || CUSTOM.test(type)) return
   const fields = Object.hasOwn(COMPONENTS, type) ? COMPONENTS[type]! : undefined
   if (!fields) {
+    const since = Object.hasOwn(NOT_SUPPORTED, type) ? NOT_SUPPORTED[type] : undefined
+    if (since !== undefined)
+      fail([...path, 'type'], `the component type '${type}' exists since version ${since} of the format and is not supported.`)
     const near = nearestOf(type, Object.keys(COMPONENTS))
     fail(
       [...path, 'type'],
-      `the component type '${type}' is unknown.${near ? ` Did you mean '${near}'?` : ' This engine supports the format up to version 7.'}`,
+      `the component type '${type}' is unknown.${near ? ` Did you mean '${near}'?` : ' This engine supports the types of version 7.39 of the format.'}`,
     )
     return
   }

@@ -17,6 +17,13 @@ export type FieldType =
 /** Components in Python. They need the reference engine. */
 export const CUSTOM = /^Custom[A-Z]/
 
+/** Types of the format that the engine lacks, with the version that brought them. */
+export const NOT_SUPPORTED: Readonly<Record<string, string>> = {
+  RateLimitedMultipleTokenAuthenticator: '7.24.0',
+  QuotaStatusSource: '7.24.0',
+  TokenQuota: '7.24.0',
+}
+
 export const COMPONENTS: Readonly<Record<string, Readonly<Record<string, FieldType>>>> = {
   // sources and streams
   DeclarativeSource: {},

@@ -265,6 +265,6 @@ function product(routers: readonly Router[]): Router {
   return {
     slices: () => combined(0, new StreamSlice({})),
     options: (place, slice) => Object.assign({}, ...routers.map((router) => router.options(place, slice))) as Dict,
-    parentState: () => mergedStates(routers),
+    parentState: () => undefined, // as in the reference: one value of a parent has many partitions
   }
 }

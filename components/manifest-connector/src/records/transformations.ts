@@ -91,7 +91,12 @@ function keysReplace(definition: Dict, deps: Pick<Deps, 'config' | 'expressions'
     ]
     replaceWith(
       record,
-      mapKeys(record, (key) => (from === '' ? key : key.replaceAll(from, to)), true),
+      // As Python replaces: nothing is found before and after each character, and a dollar sign is one.
+      mapKeys(
+        record,
+        (key) => (from === '' ? `${to}${[...key].map((each) => each + to).join('')}` : key.split(from).join(to)),
+        true,
+      ),
     )
   }
 }

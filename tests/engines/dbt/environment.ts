@@ -1,4 +1,4 @@
-// A Python environment with dbt, made once.
+// Python environments with dbt and with SQLMesh, made once.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -12,6 +12,8 @@ const run = promisify(execFile)
 const PACKAGES = ['dbt-core==1.10.23', 'dbt-postgres==1.10.2', 'dbt-duckdb==1.10.1']
 export const FOLDER = process.env.MILLRACE_DBT ?? join(tmpdir(), 'millrace-dbt')
 export const DBT = join(FOLDER, 'bin', 'dbt')
+const SQLMESH_FOLDER = process.env.MILLRACE_SQLMESH ?? join(tmpdir(), 'millrace-sqlmesh')
+export const SQLMESH = join(SQLMESH_FOLDER, 'bin', 'sqlmesh')
 const INSTALL_MS = 600_000
 
 const has = (command: string) =>
@@ -20,19 +22,22 @@ const has = (command: string) =>
     () => false,
   )
 
+export const environment = (): Promise<void> => made(FOLDER, DBT, PACKAGES)
+export const sqlmeshEnvironment = (): Promise<void> => made(SQLMESH_FOLDER, SQLMESH, ['sqlmesh[postgres]==0.236.4'])
+
 /** Made once, by uv where it is installed. */
-export async function environment(): Promise<void> {
-  const isThere = await access(DBT).then(
+async function made(folder: string, program: string, packages: readonly string[]): Promise<void> {
+  const isThere = await access(program).then(
     () => true,
     () => false,
   )
   if (isThere) return
   if (await has('uv')) {
-    await run('uv', ['venv', FOLDER])
-    await run('uv', ['pip', 'install', '--python', join(FOLDER, 'bin', 'python'), ...PACKAGES], { timeout: INSTALL_MS })
+    await run('uv', ['venv', folder])
+    await run('uv', ['pip', 'install', '--python', join(folder, 'bin', 'python'), ...packages], { timeout: INSTALL_MS })
     return
   }
   assert.ok(await has('python3'), 'npm run test:dbt needs Python 3 as python3, or uv. Install one of them.')
-  await run('python3', ['-m', 'venv', FOLDER])
-  await run(join(FOLDER, 'bin', 'pip'), ['install', '-q', ...PACKAGES], { timeout: INSTALL_MS })
+  await run('python3', ['-m', 'venv', folder])
+  await run(join(folder, 'bin', 'pip'), ['install', '-q', ...packages], { timeout: INSTALL_MS })
 }

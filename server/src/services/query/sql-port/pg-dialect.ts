@@ -16,7 +16,7 @@ import type { TextEdit } from './text-edits.ts'
 type Rule = (statement: Statement, i: number) => readonly TextEdit[]
 
 /** `database`: the name that the client has for it, which is the catalogue in full names of tables. */
-export async function dialectEdits(statement: Statement, database: string): Promise<TextEdit[]> {
+async function dialectEdits(statement: Statement, database: string): Promise<TextEdit[]> {
   const { tokens } = statement
   const edits: TextEdit[] = []
   await eachInTurns(tokens.length, (i) => {
@@ -26,6 +26,46 @@ export async function dialectEdits(statement: Statement, database: string): Prom
     else if (kind === 'word') edits.push(...wordEdit(statement, i))
   })
   return edits
+}
+
+/** Readers may lock nothing, as in a transaction of PostgreSQL that is read only: their locks stay, and are refused. */
+export const portEdits = async (statement: Statement, database: string, isReadOnly: boolean): Promise<TextEdit[]> => [
+  ...(await dialectEdits(statement, database)),
+  ...(isReadOnly ? [] : await lockEdits(statement)),
+]
+
+/**
+ * `FOR UPDATE`, `FOR NO KEY UPDATE OF t SKIP LOCKED`: DuckDB has no locks of rows. A workspace needs none: it runs one transaction at a
+ * time, so that no other can change what this one has read.
+ */
+async function lockEdits(statement: Statement): Promise<TextEdit[]> {
+  const { tokens } = statement
+  const edits: TextEdit[] = []
+  await eachInTurns(tokens.length, (i) => {
+    const end = tokens.kind(i) === 'word' && tokens.lower(i) === 'for' ? endOfLock(statement, i) : undefined
+    if (end !== undefined) edits.push(replaced(statement, i, end, ''))
+  })
+  return edits
+}
+
+/** Of names in a clause, which is read in one piece. */
+const MAX_LOCKED = 100
+const LOCKS: readonly (readonly string[])[] = [['update'], ['share'], ['no', 'key', 'update'], ['key', 'share']]
+
+/** The last token of a locking clause that begins at `i`. */
+function endOfLock({ tokens }: Statement, i: number): number | undefined {
+  const has = (at: number, words: readonly string[]) => words.every((word, n) => tokens.lower(at + n) === word)
+  const strength = LOCKS.find((words) => has(i + 1, words))
+  if (!strength) return undefined
+  let end = i + strength.length
+  if (tokens.lower(end + 1) === 'in') return undefined // `[update for update in list]`
+  if (tokens.lower(end + 1) === 'of' && tokens.isName(end + 2)) {
+    end += 2
+    const last = end + 2 * MAX_LOCKED
+    while (end < last && (tokens.isSymbol(end + 1, ',') || tokens.isSymbol(end + 1, '.')) && tokens.isName(end + 2)) end += 2
+  }
+  if (has(end + 1, ['nowait'])) return end + 1
+  return has(end + 1, ['skip', 'locked']) ? end + 2 : end
 }
 
 /** The text from one token to the end of another. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { longestHold } from '../../../../../tests/support/event-loop.ts'
 import { hostileSql } from '../../../engines/sql/hostile-sql.fixture.ts'
 import { singleStatement } from '../../../engines/sql/statements.ts'
-import { dialectEdits } from './pg-dialect.ts'
+import { portEdits } from './pg-dialect.ts'
 import { readCopy } from './port-commands.ts'
 import { literalEdits, parameterCount } from './port-parameters.ts'
 import { mayName } from './statement-route.ts'
@@ -16,6 +16,8 @@ test('what the port reads in a mebibyte of SQL never holds the event loop for lo
     'bytea literals': (bytes) => `select 1${`,'a'::bytea`.repeat((bytes - 8) / 11)}`,
     'functions of PostgreSQL': (bytes) => `select 1${',to_jsonb(1)'.repeat((bytes - 8) / 12)}`,
     'names of the database': (bytes) => `select 1${',default.a.b'.repeat((bytes - 8) / 12)}`,
+    locks: (bytes) => `select 1 ${'for update of a,b skip locked '.repeat((bytes - 9) / 30)}`,
+    'a lock of many tables': (bytes) => `select 1 for update of a${',a'.repeat((bytes - 24) / 2)}`,
     'a copy of many words': (bytes) => `copy ${'a '.repeat((bytes - 5) / 2)}`,
     'a copy with many options': (bytes) => `copy a to stdout ${'with '.repeat((bytes - 17) / 5)}`,
   }
@@ -25,7 +27,7 @@ test('what the port reads in a mebibyte of SQL never holds the event loop for lo
     if (!statement) return
     await mayName(statement, [])
     await readCopy(statement).catch(ignored)
-    const edits = await dialectEdits(statement, 'default')
+    const edits = await portEdits(statement, 'default', false)
     const literals = await literalEdits(statement, [], () => 0).catch(() => [])
     await applyEdits(statement.text, [...literals, ...edits])
   }

@@ -19,7 +19,7 @@ import { isQuery, placedStatements, type Statement, singleStatement, type TableN
 import { PlatformError } from '../../../kit/errors.ts'
 import { doubleQuoted } from '../../../kit/text/double-quoted.ts'
 import type { ConnectionSchema, SchemaUse } from './connection-schema.ts'
-import { dialectEdits } from './pg-dialect.ts'
+import { portEdits } from './pg-dialect.ts'
 import { accountQuery, type PortUser, sessionChanges } from './port-account.ts'
 import {
   type CopyInCommand,
@@ -559,7 +559,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
       return deps.catalog().describe(withTemporary(temporary, tables), question)
     }
     const shortNames = await shortNamesFor(statement, route, use, signal)
-    const dialect = await dialectEdits(statement, deps.database)
+    const dialect = await portEdits(statement, deps.database, runner.isReadOnly)
     const lists = await untypedLists(statement)
     return inSession(use, signal, async (session) => {
       const describe = (edited: EditedText) => inPlace(edited, use, () => session.describe(edited.text, { shortNames }))
@@ -643,7 +643,7 @@ export function createPortSession(deps: PortSessionDeps): WireSession {
     const shortNames = await shortNamesFor(statement, route, use, signal)
     const schema = temporary ? TEMPORARY_SCHEMA : await ownSchema?.schemaOfAltered(statement, taken.session)
     const ddl = runner.isReadOnly && !use?.change ? undefined : await ddlOf(statement, taken.session, schema)
-    const dialect = [...(await dialectEdits(statement, deps.database)), ...(ddl?.edits ?? [])]
+    const dialect = [...(await portEdits(statement, deps.database, runner.isReadOnly)), ...(ddl?.edits ?? [])]
     const edited = await withValues(statement, bound.values, known, dialect)
     const timeoutMs = settings.timeoutMs()
     const options: StatementOptions = {

@@ -536,6 +536,29 @@ test('15: SQL PREPARE and EXECUTE, with and without types', async (t) => {
   assert.equal((await failure(db.query('DEALLOCATE one'))).code, '26000')
 })
 
+test('15: SELECT ... FOR UPDATE in a workspace, where one transaction runs at a time', async (t) => {
+  const db = await inWorkspace(t)
+  await db.query('CREATE TABLE tasks AS SELECT i AS id, 0 AS done FROM range(3) r(i)')
+  await db.query('BEGIN')
+  assert.deepEqual(await rowsOf(db, 'SELECT id FROM tasks WHERE id > $1 ORDER BY id FOR UPDATE', [0]), [['1'], ['2']])
+  const next = 'SELECT id FROM tasks AS q WHERE done = 0 ORDER BY id LIMIT 1 FOR NO KEY UPDATE OF q SKIP LOCKED'
+  assert.deepEqual(await rowsOf(db, `UPDATE tasks SET done = 1 WHERE id = (${next}) RETURNING id`), [['0']])
+  await db.query('COMMIT')
+  for (const lock of ['for share', 'FOR KEY SHARE OF tasks NOWAIT', 'FOR UPDATE OF tasks, o'])
+    assert.deepEqual(
+      await rowsOf(
+        db,
+        `SELECT tasks.id, city FROM tasks JOIN "in.c-main".orders o ON tasks.id::TEXT = o.id WHERE o.id = '1' ${lock}`,
+      ),
+      [['1', 'Praha']],
+    )
+  assert.deepEqual(await rowsOf(db, `SELECT 'for update' AS for_update, [update + 1 for update in [1, 2]]`), [
+    ['for update', [2, 3]],
+  ])
+  const reader = await connect(t)
+  assert.equal((await failure(reader.query('SELECT id FROM "in.c-main".orders FOR UPDATE'))).code, '42601')
+})
+
 test('15: a SCROLL cursor goes in both directions', async (t) => {
   const db = await connect(t)
   await db.query('BEGIN')

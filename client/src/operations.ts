@@ -1884,9 +1884,9 @@ export interface Operations {
   'tables.swap': { path: { readonly tableId: string }; query?: undefined; body: TablesSwapBody; answer: StorageJob }
   'lineage.usedBy': { path: { readonly tableId: string }; query?: undefined; body?: undefined; answer: UsedBy }
   'tickets.create': { path?: undefined; query?: undefined; body?: undefined; answer: { readonly id: string } }
-  'tokens.list': { path?: undefined; query?: undefined; body?: undefined; answer: ReadonlyArray<Token> }
+  'tokens.list': { path?: undefined; query?: { readonly text?: string; readonly ofPeople?: boolean; readonly onlyGivenBuckets?: boolean; readonly limit?: number; readonly offset?: number }; body?: undefined; answer: ReadonlyArray<Token> }
   'tokens.create': { path?: undefined; query?: undefined; body?: TokenRequest; answer: Token }
-  'tokens.verify': { path?: undefined; query?: undefined; body?: undefined; answer: Token }
+  'tokens.verify': { path?: undefined; query?: { readonly onlyGivenBuckets?: boolean }; body?: undefined; answer: Token }
   'tokens.get': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: Token }
   'tokens.update': { path: { readonly id: string }; query?: undefined; body?: TokenRequest; answer: Token }
   'tokens.delete': { path: { readonly id: string }; query?: undefined; body?: undefined; answer: undefined }

@@ -4,7 +4,7 @@
 import { createContext, useContext } from 'react'
 import type { OperationName } from '../../client/src/client.ts'
 import { LOWEST_ROLES, REQUIRED_RIGHTS, type Token } from '../../client/src/operations.ts'
-import { useLoad } from './load.tsx'
+import { useMe } from './facts/me.ts'
 import { type Session, useSession } from './session.ts'
 
 const RANKS = ['viewer', 'editor', 'admin']
@@ -27,7 +27,7 @@ export const RightsSubject = createContext<Subject>({})
 export function useRefusal(operation: OperationName | undefined): string | undefined {
   const session = useSession()
   const subject = useContext(RightsSubject)
-  const token = useLoad('tokens.verify', {}, { enabled: session.kind === 'token' }).data
+  const token = useMe(session.kind === 'token')
   if (operation === undefined) return undefined
   if (session.kind === 'person') return refusalOfPerson(session, operation)
   return token ? refusalOfToken(token, operation, subject) : undefined

@@ -64,6 +64,19 @@ test('a project of thousands in a browser', { timeout: 600_000 }, async (t) => {
     nothingWrong()
   })
 
+  await t.test('tokens are listed a page at a time, and found by their description', async () => {
+    await go('/tokens')
+    await page.getByText('The first 100 tokens.').waitFor()
+    assert.equal(await page.getByRole('row').count(), 101)
+    await page.getByLabel('Filter by description').fill('Reads orders 2987')
+    await page.getByText('1 matching token.').waitFor()
+    assert.equal(await page.getByRole('row').count(), 2)
+    await page.getByLabel('Filter by description').fill('')
+    await page.getByRole('button', { name: 'Show 100 more' }).click()
+    await page.getByRole('row').nth(150).waitFor()
+    nothingWrong()
+  })
+
   await t.test('a schedule, a notification and a trigger find what they are about', async () => {
     await go('/schedules')
     await page
@@ -148,6 +161,8 @@ test('a project of thousands in a browser', { timeout: 600_000 }, async (t) => {
 
   const long = answers.filter(({ items }) => items > MAX_ITEMS)
   assert.deepEqual([...new Set(long.map(({ path, items }) => `${path}: ${items}`))], [])
+  const verified = answers.filter(({ path }) => path.startsWith('/v2/storage/tokens/verify'))
+  assert.deepEqual([...new Set(verified.map(({ path }) => path))], ['/v2/storage/tokens/verify?onlyGivenBuckets=true'])
   assert.ok(answers.length > 50, `${answers.length} answers were looked at`)
 })
 
@@ -181,6 +196,7 @@ async function fill(stack: TestStack): Promise<void> {
   const schedule = { configurationId: 'daily-1', name: 'Daily 1', configuration: { schedule: daily, target } }
   await ok('POST', '/v2/storage/components/keboola.scheduler/configs', schedule)
   await ok('POST', '/scheduler/schedules', { configurationId: 'daily-1' })
+  await ok('POST', '/v2/storage/tokens', { description: 'Reads orders 1' })
   await ok('POST', '/vault/variables', { key: 'KEY', value: 'x' })
   const { db } = stack.platform.metadata
   const numbers = sql`(with recursive g(i) as (select 2 union all select i + 1 from g where i < ${MANY}) select i from g)`
@@ -202,6 +218,10 @@ async function fill(stack: TestStack): Promise<void> {
       from configuration as c, ${numbers} as n where c.configuration_id = ${from} and (n.i <> 2987 or ${from} <> 'sums-1')`.execute(
       db,
     )
+  const ofToken = sql.raw('project_id, permissions, is_master, is_disabled, created_at, refreshed_at, is_automatic, is_internal')
+  await sql`insert into token (hash, description, ${ofToken})
+    select 'hash ' || n.i, 'Reads orders ' || n.i, ${ofToken}
+    from token as t, ${numbers} as n where t.description = 'Reads orders 1'`.execute(db)
   const kept = sql.raw(
     'project_id, token_id, configuration_version, schedule, target_component_id, policy, next_run_at, created_at',
   )

@@ -1,6 +1,6 @@
 // The project of the tab, from the token or the session.
 
-import { useLoad } from '../load.tsx'
+import { useMe } from './me.ts'
 
 /** Answers have more members than their schema. */
 export interface Project {
@@ -9,7 +9,6 @@ export interface Project {
   readonly features: readonly string[]
 }
 
-export const useProject = (): Project | undefined =>
-  (useLoad('tokens.verify').data as { readonly owner?: Project } | undefined)?.owner
+export const useProject = (): Project | undefined => (useMe() as { readonly owner?: Project } | undefined)?.owner
 
 export const useProjectId = (): number => useProject()?.id ?? 0

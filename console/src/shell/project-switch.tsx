@@ -2,7 +2,7 @@
 
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { useLoad } from '../load.tsx'
+import { useMe } from '../facts/me.ts'
 import { Dialog } from '../parts/drawer.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { chooseProject, usePerson } from '../session.ts'
@@ -58,7 +58,7 @@ function Choices() {
   const person = usePerson()
   const { branch } = useSearch({ strict: false })
   const navigate = useNavigate()
-  const me = useLoad('tokens.verify').data
+  const me = useMe()
   const project = (me as { owner?: { name?: string } } | undefined)?.owner // verify returns more than other operations
   const projects = person?.account.projects ?? []
   const choose = async (projectId: number) => {

@@ -2,6 +2,7 @@
 
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { useMe } from '../facts/me.ts'
 import { useTrouble } from '../facts/trouble.ts'
 import { dayAndTime, zone } from '../format.ts'
 import { useIsConnected, useLiveChanges } from '../live.ts'
@@ -54,7 +55,7 @@ const useRunning = () =>
   useLoad('queue.search', { query: { status: ['created', 'waiting', 'processing', 'terminating'], limit: 100 } })
 
 function Rail({ onSearch }: { onSearch: () => void }) {
-  const me = useLoad('tokens.verify').data
+  const me = useMe()
   const person = usePerson()
   const running = useRunning().data?.filter(({ status }) => status === 'processing').length ?? 0
   const { failing, late } = useTrouble()
@@ -236,7 +237,7 @@ function Tabbar() {
 /** Every place, and the end of the session. */
 function AllPlaces({ onClose }: { onClose: () => void }) {
   const person = usePerson()
-  const me = useLoad('tokens.verify').data
+  const me = useMe()
   return (
     <Drawer title="Places" onClose={onClose}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the links in it are what is clicked; it only closes behind them */}

@@ -1,16 +1,17 @@
 // Tokens: who may do what, until when. A new one is shown once.
 
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Token } from '../../../../client/src/operations.ts'
-import { useBucketIds } from '../../facts/storage-names.ts'
-import { moment, plural, until } from '../../format.ts'
-import { Lines, Loaded, useLoad } from '../../load.tsx'
+import { useBucketIds, useSettled } from '../../facts/storage-names.ts'
+import { count, moment, plural, until } from '../../format.ts'
+import { Lines, Loaded } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { ConfirmButton } from '../../parts/confirm.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
 import { DialogEnd } from '../../parts/dialog-end.tsx'
 import { Dialog } from '../../parts/drawer.tsx'
+import { FilterField } from '../../parts/filter-field.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Label } from '../../parts/guide.tsx'
 import { ListTable } from '../../parts/list-table.tsx'
@@ -21,13 +22,27 @@ import { TokenShownOnce } from '../../views/token-shown-once.tsx'
 import { BiAccess } from './bi-access.tsx'
 import './access.css'
 
+const PAGE = 100
+
 export function TokensScreen() {
-  const query = useLoad('tokens.list')
+  const [filter, setFilter] = useState('')
+  const text = useSettled(filter.trim())
+  const query = useInfiniteQuery({
+    queryKey: ['tokens.list', 'pages', text],
+    queryFn: ({ pageParam, signal }) =>
+      api.call('tokens.list', { query: { text, onlyGivenBuckets: true, limit: PAGE, offset: pageParam }, signal }),
+    initialPageParam: 0,
+    getNextPageParam: (last, pages) => (last.length < PAGE ? undefined : pages.length * PAGE),
+    placeholderData: (before) => before,
+  })
+  const tokens = (query.data?.pages ?? []).flat()
+  const [isMany, setMany] = useState(false)
+  if (!isMany && query.hasNextPage) setMany(true)
   return (
     <Page
       title="Tokens"
       crumbs={[{ name: 'Tokens' }]}
-      say={query.data ? `${plural(query.data.length, 'token')} of this project.` : 'Tokens'}
+      say={query.data ? sentence(tokens.length, query.hasNextPage, text) : 'Tokens'}
       actions={
         <>
           <BiAccess />
@@ -38,12 +53,29 @@ export function TokensScreen() {
       }
     >
       <section className="card" aria-label="Tokens">
+        {isMany ? (
+          <div className="toolbar">
+            <FilterField label="Filter by description" value={filter} onChange={setFilter} />
+          </div>
+        ) : null}
         <Loaded query={query} skeleton={<Lines />}>
-          {(tokens) => <List tokens={tokens} />}
+          {() => (tokens.length === 0 ? <p className="inset mute">No matching tokens.</p> : <List tokens={tokens} />)}
         </Loaded>
+        {query.hasNextPage ? (
+          <div className="inset">
+            <button type="button" className="button" disabled={query.isFetching} onClick={() => void query.fetchNextPage()}>
+              Show {PAGE} more
+            </button>
+          </div>
+        ) : null}
       </section>
     </Page>
   )
+}
+
+function sentence(shown: number, isMore: boolean, text: string): string {
+  if (isMore) return `The first ${count(shown)} tokens.`
+  return text === '' ? `${plural(shown, 'token')} of this project.` : `${plural(shown, 'matching token')}.`
 }
 
 function List({ tokens }: { tokens: readonly Token[] }) {

@@ -20,7 +20,7 @@ interface ProjectEvent {
 }
 
 export function Activity() {
-  const tokens = useLoad('tokens.list').data
+  const tokens = useLoad('tokens.list', { query: { ofPeople: true, onlyGivenBuckets: true } }).data
   const events = (useLoad('events.list', { query: { limit: LOOKED_AT, component: 'storage', q: NOISE } }).data ??
     []) as readonly unknown[] as readonly ProjectEvent[]
   const people = new Set((tokens ?? []).flatMap(({ id, admin }) => (admin ? [id] : [])))

@@ -3,6 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import type { TableComment } from '../../../../../client/src/operations.ts'
+import { useMe } from '../../../facts/me.ts'
 import { moment, plural } from '../../../format.ts'
 import { Teach } from '../../../listing.tsx'
 import { Loaded, useLoad } from '../../../load.tsx'
@@ -78,7 +79,7 @@ export function TableComments({ tableId }: { tableId: string }) {
 
 function Comment({ tableId, comment }: { tableId: string; comment: TableComment }) {
   const refresh = useRefresh()
-  const me = useLoad('tokens.verify').data
+  const me = useMe()
   const isOwn = me?.id === String(comment.author.id)
   const path = { tableId, commentId: comment.id }
   const [draft, setDraft] = useState<string>()

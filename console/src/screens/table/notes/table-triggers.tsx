@@ -3,6 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Trigger } from '../../../../../client/src/operations.ts'
+import { useMe } from '../../../facts/me.ts'
 import { useNames } from '../../../facts/names.ts'
 import { useTableIds } from '../../../facts/storage-names.ts'
 import { moment, plural } from '../../../format.ts'
@@ -119,7 +120,7 @@ function TriggerForm({ tableId, trigger, onClose, onSaved }: FormProps) {
   const runnable = useRunnable()
   const [typed, setTyped] = useState('')
   const offered = useTableIds(typed)
-  const me = useLoad('tokens.verify').data
+  const me = useMe()
   const [target, setTarget] = useState(trigger ? `${trigger.component} ${trigger.configurationId}` : '')
   const [minutes, setMinutes] = useState(String(trigger?.coolDownPeriodMinutes ?? 1))
   const [tableIds, setTableIds] = useState<readonly string[]>(trigger?.tables.map((one) => one.tableId) ?? [tableId])

@@ -38,6 +38,10 @@ export const TokenBody = Type.Object(
   { title: 'TokenRequest' },
 )
 
+export const OnlyGivenBuckets = optionalFlag(
+  'True: `bucketPermissions` has only buckets that were given to the token one by one, and not every bucket of the project for a token that has rights to all of them.',
+)
+
 export const TokenView = Type.Object(
   {
     id: Type.String(),
@@ -69,9 +73,13 @@ export const TokenView = Type.Object(
 )
 
 export const tokenViews = (tokens: Tokens) =>
-  async function view(token: Token, baseUrl: string, owners?: ReadonlyMap<number, Admin>) {
+  async function view(
+    token: Token,
+    baseUrl: string,
+    { owners, onlyGivenBuckets = false }: { owners?: ReadonlyMap<number, Admin>; onlyGivenBuckets?: boolean | undefined } = {},
+  ) {
     const admins = owners ?? (await tokens.adminOwners(token.projectId))
-    const { componentAccess, bucketPermissions: _, ...flags } = token.permissions
+    const { componentAccess, bucketPermissions: given, ...flags } = token.permissions
     return {
       id: String(token.id),
       description: token.description,
@@ -84,7 +92,7 @@ export const tokenViews = (tokens: Tokens) =>
       isExpired: tokens.isExpired(token),
       isDisabled: token.isDisabled,
       dailyCapacity: 0,
-      bucketPermissions: await tokens.bucketPermissionsOf(token),
+      bucketPermissions: onlyGivenBuckets ? given : await tokens.bucketPermissionsOf(token),
       ...(token.creatorToken && { creatorToken: token.creatorToken }),
       adminOwner: adminOf(token) ?? admins.get(token.creatorToken?.id ?? -1) ?? null,
       ...(componentAccess && { componentAccess: [...componentAccess] }),

@@ -4,17 +4,25 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { idFrom } from '../../../http/ids.ts'
-import { numberedId } from '../../../http/parameters.ts'
+import { numberedId, Offset, optionalFlag, optionalText } from '../../../http/parameters.ts'
 import { EventListQuery } from '../../../http/record-schemas.ts'
 import { formatTimestamp } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import { BACKEND } from '../../../model/backend.ts'
 import { featuresOf } from '../../../model/features.ts'
 import { DEFAULT_PROVIDER } from '../../../model/file-provider.ts'
-import { requestFrom, TokenBody, TokenView, tokenViews, withLastUse } from './token-views.ts'
+import { OnlyGivenBuckets, requestFrom, TokenBody, TokenView, tokenViews, withLastUse } from './token-views.ts'
 import type { Project, Token } from './tokens.store.ts'
 import type { Tokens } from './tokens.ts'
 
+const MAX_PAGE = 1000
+const ListQuery = Type.Object({
+  text: optionalText('Only tokens whose description contains the text.'),
+  ofPeople: optionalFlag('True: only tokens of users and the master token, without those of scripts.'),
+  onlyGivenBuckets: OnlyGivenBuckets,
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, description: 'Maximum number of items; all by default.' })),
+  offset: Offset,
+})
 const ById = Type.Object({ id: numberedId('token') })
 
 export interface TokenRoutesDeps {
@@ -44,11 +52,11 @@ export function tokensRoutes({
       '/v2/storage/tokens/verify',
       {
         config: { operation: 'tokens.verify', summary: 'Verify a token', needs: 'token', answerOf: 'database' },
-        schema: { response: { 200: TokenView } },
+        schema: { querystring: Type.Object({ onlyGivenBuckets: OnlyGivenBuckets }), response: { 200: TokenView } },
       },
       async (req) => {
         const { token, project } = await tokens.verify(req.actor)
-        return withOwner(token, project, req.baseUrl)
+        return withOwner(token, project, req.baseUrl, req.query.onlyGivenBuckets)
       },
     )
 
@@ -56,12 +64,15 @@ export function tokensRoutes({
       '/v2/storage/tokens',
       {
         config: { operation: 'tokens.list', summary: 'List tokens', needs: 'token' },
-        schema: { response: { 200: Type.Array(TokenView) } },
+        schema: { querystring: ListQuery, response: { 200: Type.Array(TokenView) } },
       },
       async (req) => {
+        const { onlyGivenBuckets, limit, offset, ...filter } = req.query
+        const page = limit === undefined && offset === undefined ? {} : { limit: limit ?? MAX_PAGE, offset: offset ?? 0 }
         const owners = await tokens.adminOwners(req.actor.projectId)
-        const listed = await tokens.list(req.actor)
-        return Promise.all(listed.map(async (token) => withLastUse(await view(token, req.baseUrl, owners), token)))
+        const listed = await tokens.list(req.actor, { ...filter, ...page })
+        const viewOf = (token: Token) => view(token, req.baseUrl, { owners, onlyGivenBuckets })
+        return Promise.all(listed.map(async (token) => withLastUse(await viewOf(token), token)))
       },
     )
 
@@ -178,9 +189,9 @@ export function tokensRoutes({
     )
   }
 
-  async function withOwner(token: Token, project: Project, baseUrl: string) {
+  async function withOwner(token: Token, project: Project, baseUrl: string, onlyGivenBuckets = false) {
     return {
-      ...(await view(token, baseUrl)),
+      ...(await view(token, baseUrl, { onlyGivenBuckets })),
       isBYODB: false,
       organization: { id: '1' }, // a string: the Go client decodes it as one
       owner: {

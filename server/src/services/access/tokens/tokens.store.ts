@@ -2,6 +2,7 @@
 
 import type { Generated, Selectable } from 'kysely'
 import { type Db, lockTable, type Trx, withTables } from '../../../engines/metadata-db/dialects.ts'
+import { contains } from '../../../engines/metadata-db/like.ts'
 import { takeNumber } from '../../../engines/metadata-db/numbers.ts'
 import { statement } from '../../../engines/metadata-db/statement.ts'
 import { readStored } from '../../../kit/stored-json.ts'
@@ -118,6 +119,16 @@ export interface Token {
   readonly makerPersonId?: number | undefined
 }
 
+/** Undefined members: all tokens. */
+export interface TokenFilter {
+  /** In the description. */
+  readonly text?: string | undefined
+  /** Of people and the master token of the project, not of scripts. */
+  readonly ofPeople?: boolean | undefined
+  readonly limit?: number | undefined
+  readonly offset?: number | undefined
+}
+
 export type NewToken = Omit<Token, 'id' | 'refreshedAt' | 'isDisabled'>
 
 const byHash = statement((db, { hash }: { hash: string }) =>
@@ -151,8 +162,13 @@ export function createTokensStore(database: Db) {
       return row && toToken(row)
     },
 
-    list: async (projectId: number): Promise<Token[]> =>
-      (await db.selectFrom('token').selectAll().where('project_id', '=', projectId).orderBy('id').execute()).map(toToken),
+    list: async (projectId: number, { text = '', ofPeople, limit, offset = 0 }: TokenFilter = {}): Promise<Token[]> => {
+      let query = db.selectFrom('token').selectAll().where('project_id', '=', projectId)
+      if (text !== '') query = query.where((e) => contains(database, e.ref('description'), text))
+      if (ofPeople) query = query.where((e) => e.or([e('person_id', 'is not', null), e('admin_id', 'is not', null)]))
+      if (limit !== undefined) query = query.limit(limit).offset(offset)
+      return (await query.orderBy('id').execute()).map(toToken)
+    },
 
     listMasters: async (projectId: number): Promise<Token[]> =>
       (

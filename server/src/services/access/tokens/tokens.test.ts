@@ -46,6 +46,38 @@ test('list and detail say when a token was last used, and a used one of another 
   assert.equal(list.find(({ id }) => id === used.id)?.lastUsed, await lastUsed(used))
 })
 
+test('tokens are listed by page, by description and of users only, without the buckets of tokens that use all of them', async () => {
+  const { request } = await startProject()
+  await request('POST', '/v2/storage/buckets', { json: { stage: 'in', name: 'main' } })
+  const create = async (json: object): Promise<TokenAnswer> => (await request('POST', '/v2/storage/tokens', { json })).json()
+  const reader = await create({ description: 'Reads orders', bucketPermissions: { 'in.c-main': 'read' } })
+  const writer = await create({ description: 'Writes orders', canManageBuckets: true })
+  const master = await masterId({ request })
+  const list = async (query: string, token?: string) =>
+    (await request('GET', `/v2/storage/tokens${query}`, token ? { token } : {})).json<TokenAnswer[]>()
+  const ids = async (query: string, token?: string) => (await list(query, token)).map(({ id }) => id)
+  assert.deepEqual(await ids(''), [master, reader.id, writer.id])
+  assert.deepEqual(await ids('?limit=1&offset=1'), [reader.id])
+  assert.deepEqual(await ids('?offset=2'), [writer.id])
+  assert.deepEqual(await ids('?text=ORDERS&limit=1'), [reader.id])
+  assert.deepEqual(await ids('?ofPeople=true'), [master])
+  assert.deepEqual(await ids('?text=writes', reader.token), [reader.id], 'nothing but itself')
+  assert.deepEqual(await ids('?offset=1', reader.token), [])
+  assert.equal((await request('GET', '/v2/storage/tokens?limit=1001')).status, 400)
+
+  const buckets = async (query: string) => (await list(query)).map(({ bucketPermissions }) => bucketPermissions)
+  const all = { 'in.c-main': 'manage' }
+  const given = { 'in.c-main': 'read' }
+  assert.deepEqual(await buckets(''), [all, given, all])
+  assert.deepEqual(await buckets('?onlyGivenBuckets=true'), [{}, given, {}])
+  const verify = async (query: string, token?: string) =>
+    (await request('GET', `/v2/storage/tokens/verify${query}`, token ? { token } : {})).json<TokenAnswer>()
+  const whole = await verify('')
+  assert.deepEqual(whole.bucketPermissions, all)
+  assert.deepEqual(await verify('?onlyGivenBuckets=true'), { ...whole, bucketPermissions: {} })
+  assert.deepEqual((await verify('?onlyGivenBuckets=true', reader.token)).bucketPermissions, given)
+})
+
 test('both spellings of the header and Authorization: Bearer are understood', async () => {
   const { request, masterToken } = await startProject()
   for (const headers of [

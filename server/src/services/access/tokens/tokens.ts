@@ -22,7 +22,7 @@ import { settingsFrom } from './project-settings.ts'
 import { createProjects } from './projects.ts'
 import { assertMayGrant, createTokenPermissions, EVERYTHING, mayGrant, type PermissionsRequest } from './token-permissions.ts'
 import { hashOf, newTokenValue } from './token-value.ts'
-import { createTokensStore, type NewToken, type Project, type Token } from './tokens.store.ts'
+import { createTokensStore, type NewToken, type Project, type Token, type TokenFilter } from './tokens.store.ts'
 
 export interface TokensDeps {
   readonly db: Db
@@ -154,8 +154,10 @@ export function createTokens(deps: TokensDeps) {
     return actor.isMasterToken || id === actor.tokenId || (!isMasterToken && mayGrant(actor, permissions))
   }
 
-  async function list(actor: Actor): Promise<Token[]> {
-    return actor.canManageTokens ? store.list(actor.projectId) : [await get(actor.projectId, actor.tokenId)]
+  /** A token that does not manage tokens is listed alone, whatever it looks for. */
+  async function list(actor: Actor, filter: TokenFilter = {}): Promise<Token[]> {
+    if (actor.canManageTokens) return store.list(actor.projectId, filter)
+    return filter.offset ? [] : [await get(actor.projectId, actor.tokenId)]
   }
 
   async function create(actor: Actor, request: TokenRequest, origin: Origin): Promise<IssuedToken> {

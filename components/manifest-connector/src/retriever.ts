@@ -18,7 +18,7 @@ import type { Retriever, RetrieverOptions } from './retriever.types.ts'
 /** A window is halved at most this many times. */
 const MAX_SPLITS = 10
 
-/** That many equal pages in a row are an API that ignores the page. */
+/** That many equal pages in a row are an API that ignores the page, that many returns to a page one whose pages go in a circle. */
 const MAX_EQUAL_PAGES = 100
 
 export function createRetriever(
@@ -86,6 +86,7 @@ export function createRetriever(
     let token = paginator.initial
     let lastPage: Buffer | undefined
     let equal = 0
+    const circle = createCircleWatch()
     let resets = 0
     let count = 0
     let given = isLazy ? whole.extraFields[CHILD_RESPONSE] : undefined
@@ -139,6 +140,10 @@ export function createRetriever(
       if (equal >= MAX_EQUAL_PAGES)
         throw new ConnectorError(
           `The API gave the same page ${MAX_EQUAL_PAGES} times in a row (${page.response.url.split('?')[0]}): it ignores the page of the request. The reading was stopped.`,
+        )
+      if (page.found > 0 && circle.returned(body) >= MAX_EQUAL_PAGES)
+        throw new ConnectorError(
+          `The pages of the API go in a circle (${page.response.url.split('?')[0]}): ${MAX_EQUAL_PAGES} times a page came again after others. The reading was stopped.`,
         )
       token = next
     }
@@ -209,6 +214,21 @@ export function createRetriever(
   }
 
   return { read: (slice) => read(slice) }
+}
+
+/** Finds a circle of any length with one page in memory: the one at each power of two is compared with those that follow. */
+function createCircleWatch(): { returned(page: Buffer): number } {
+  let kept: Buffer | undefined
+  let count = 0
+  let returns = 0
+  return {
+    returned(page) {
+      if (kept?.equals(page)) returns++
+      count++
+      if ((count & (count - 1)) === 0 && returns === 0) kept = page
+      return returns
+    },
+  }
 }
 
 interface PageInput {

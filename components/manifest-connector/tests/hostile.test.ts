@@ -162,6 +162,40 @@ test('an API that gives the same page for ever is asked a hundred times, and the
   assert.ok(count <= 102, `${count} requests`)
 })
 
+test('an API whose pages go in a circle is stopped, and one with as many pages that differ or are empty is not', async (t) => {
+  let count = 0
+  let kind: 'circle' | 'empty' | 'long' = 'circle'
+  const server = createServer((request, response) => {
+    count++
+    const page = Number(new URL(request.url ?? '', 'http://api').searchParams.get('cursor') ?? 0)
+    const next = page < 400 ? page + 1 : undefined
+    if (kind === 'circle') return void response.end(JSON.stringify({ items: [{ id: page }], next: (page % 3) + 1 }))
+    if (next !== undefined) response.setHeader('X-Next', String(next))
+    const isEmpty = kind === 'empty' && page % 2 === 0
+    response.end(JSON.stringify({ items: isEmpty ? [] : [{ id: page }] }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  const read = (cursor_value: string) =>
+    readStream((server.address() as AddressInfo).port, {
+      paginator: {
+        type: 'DefaultPaginator',
+        page_token_option: { type: 'RequestOption', inject_into: 'request_parameter', field_name: 'cursor' },
+        pagination_strategy: { type: 'CursorPagination', cursor_value },
+      },
+    })
+  const circle = await read("{{ response.get('next') }}")
+  assert.ok(circle.failed)
+  assert.match(circle.why, /The pages of the API go in a circle .*: 100 times a page came again after others/)
+  assert.ok(count <= 400, `${count} requests`)
+  for (const other of ['empty', 'long'] as const) {
+    kind = other
+    count = 0
+    const outcome = await read("{{ headers['X-Next'] }}")
+    assert.deepEqual([outcome.failed, outcome.why, count], [false, '', 401])
+  }
+})
+
 test('429 again and again: every wait is the one that the API names, every page is read once, and a refusal for good ends', async (t) => {
   const PARTITIONS = 60
   const tries = new Map<string, number>()

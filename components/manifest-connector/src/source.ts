@@ -11,7 +11,7 @@ import type { Send } from './http/transport.ts'
 import { createInterpolator } from './jinja/interpolate.ts'
 import { nearestOf } from './manifest/nearest.ts'
 import type { StreamSlice } from './partitions/slice.ts'
-import { asNumber, type Dict, isDict, pyStr } from './python/values.ts'
+import { asNumber, type Dict, isDict, pyStr, truthy } from './python/values.ts'
 import { createStream, type Stream, streamDefinitions } from './stream.ts'
 
 export interface SourceDeps {
@@ -61,6 +61,8 @@ export function createSource(manifest: Dict, given: Dict, { clock, send, hide, w
     warn,
   }
   let all: Promise<Map<string, Dict>> | undefined
+  if (truthy(manifest.stream_groups))
+    warn('The stream_groups of the manifest have no effect: streams of a group may be read at the same time.')
 
   async function definitions(): Promise<Map<string, Dict>> {
     const createParent = () => {

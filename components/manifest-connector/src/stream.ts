@@ -40,6 +40,8 @@ export function createStream(definition: Dict, state: Dict | undefined, deps: St
     return createStream(dictOf(known ? definition.incremental_stream : definition.full_refresh_stream, 'stream'), known, deps)
   }
   refuseCustom(definition)
+  if (isDict(definition.file_uploader))
+    deps.warn(`The stream '${pyStr(definition.name ?? '')}' has a file_uploader: its records are read, its files are not.`)
   const retriever = dictOf(definition.retriever, 'retriever')
   const known = migrated(state, definition, deps)
   const childState = isSentinel(known) ? undefined : known

@@ -15,6 +15,7 @@ import { createInterpolator } from '../src/jinja/interpolate.ts'
 import { loadManifest } from '../src/manifest/load.ts'
 import { createRouter, type RouterDeps } from '../src/partitions/router.ts'
 import { EMPTY_SLICE } from '../src/partitions/slice.ts'
+import { createSource } from '../src/source.ts'
 import { type PyDatetime, Timedelta } from '../src/time/datetime.ts'
 import { parseIso } from '../src/time/formats.ts'
 import type { Case } from './case.ts'
@@ -328,6 +329,31 @@ test('answers of parents are kept as they came, and very many small ones do not 
     for (let i = 0; i < 5000; i++) await send({ method: 'GET', url: `http://api/parents/${i}`, headers: {} })
   const kept = 10_000 - sent
   assert.ok(kept > 100 && kept <= 512, `${kept} of 5000 answers in a cache of 1 MiB`)
+})
+
+test('what a manifest asks for and the engine leaves out is a warning', async () => {
+  const requester = '{type: HttpRequester, url_base: "https://a.example"}'
+  const selector = '{type: RecordSelector, extractor: {type: DpathExtractor, field_path: []}}'
+  const manifest = loadManifest(
+    `${HEAD}stream_groups: {g: {streams: [], action: {type: BlockSimultaneousSyncsAction}}}\nstreams: [{type: DeclarativeStream, name: a, file_uploader: {type: FileUploader, requester: ${requester}, download_target_extractor: {type: DpathExtractor, field_path: [url]}}, retriever: {type: SimpleRetriever, requester: ${requester}, record_selector: ${selector}}}]`,
+  )
+  const warnings: string[] = []
+  const now = () => parseIso('2026-03-15T12:00:00Z').inUtc()
+  const source = createSource(
+    manifest,
+    {},
+    {
+      clock: { now, instant: now, elapsed: () => 0, wait: async () => {} },
+      send: async () => assert.fail('nothing is requested'),
+      hide: () => {},
+      warn: (message) => warnings.push(message),
+      saveConfig: () => {},
+    },
+  )
+  await source.stream('a', undefined)
+  assert.equal(warnings.length, 2)
+  assert.match(warnings[0]!, /^The stream_groups of the manifest have no effect/)
+  assert.match(warnings[1]!, /^The stream 'a' has a file_uploader: its records are read, its files are not\.$/)
 })
 
 test('a stream with components in Python is refused by name', async () => {

@@ -101,9 +101,11 @@ export function createConfigurationsModule({ core, components, encryption, branc
     naming: dryRuns.naming,
     listComponentIds: () => listComponentIds(db),
     listNames: (scope: Scope) => listNames(db, components, scope),
-    namesOfBranch: (projectId: number, branchId: number) => listConfigurationNames(db, projectId, branchId),
+    namesOfBranch: (projectId: number, branchId: number, componentIds?: readonly string[]) =>
+      listConfigurationNames(db, projectId, branchId, componentIds),
     /** Tables and configurations that the configurations of a branch refer to. */
-    links: (projectId: number, branchId: number) => listLinks(db, projectId, branchId),
+    links: (projectId: number, branchId: number, componentIds?: readonly string[]) =>
+      listLinks(db, projectId, branchId, componentIds),
     /** Texts of all configurations and rows of a branch. */
     contents: (projectId: number, branchId: number) => listContents(db, projectId, branchId),
     search: createConfigurationSearch(core.metadata, components),

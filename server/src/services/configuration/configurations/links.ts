@@ -9,8 +9,14 @@ interface Linking {
   readonly tasks?: unknown
 }
 
-export async function listLinks(db: Db, projectId: number, branchId: number): Promise<readonly ConfigurationLinks[]> {
-  const texts = await listLinkingTexts(db, projectId, branchId)
+/** Of all components if `componentIds` is undefined; a list of them has at least one. */
+export async function listLinks(
+  db: Db,
+  projectId: number,
+  branchId: number,
+  componentIds?: readonly string[],
+): Promise<readonly ConfigurationLinks[]> {
+  const texts = await listLinkingTexts(db, projectId, branchId, componentIds)
   return texts.map(({ content, ...place }) => ({ ...place, ...linksIn(JSON.parse(content) as Linking) })) // stored as JSON objects
 }
 

@@ -35,6 +35,7 @@ export function createLineageModule({ core, freshness, components, configuration
     aliases: tables.listAliases,
     links: configurations.links,
     names: configurations.namesOfBranch,
+    componentIds: configurations.listComponentIds,
     newestJob: jobRecords.newestEnded,
     deliveriesOf: jobRecords.deliveriesOf,
     isWriter: (id) => components.findRunnable(id)?.type === 'writer',

@@ -14,10 +14,16 @@ export interface LineageDeps {
   readonly now: () => Date
   readonly freshnessAt: ReturnType<typeof createFreshnessReader>
   readonly canonicalId: (componentId: string) => string
-  /** What the configurations of a branch refer to. */
-  readonly links: (projectId: number, branchId: number) => Promise<readonly ConfigurationLinks[]>
+  /** What the configurations of a branch refer to: all, or those of some components. */
+  readonly links: (
+    projectId: number,
+    branchId: number,
+    componentIds?: readonly string[],
+  ) => Promise<readonly ConfigurationLinks[]>
   /** Of all configurations of a branch, with a mapping or without. */
-  readonly names: (projectId: number, branchId: number) => Promise<readonly ConfigurationName[]>
+  readonly names: (projectId: number, branchId: number, componentIds?: readonly string[]) => Promise<readonly ConfigurationName[]>
+  /** Components that have configurations, here or in other projects. */
+  readonly componentIds: () => Promise<readonly string[]>
   /** Aliases that the token may read, of tables that it may read. */
   readonly aliases: (scope: Scope) => Promise<readonly AliasOfTable[]>
   /** Throws when there is no such table, or the token may not read it. */
@@ -72,12 +78,16 @@ export type Lineage = ReturnType<typeof createLineage>
 export function createLineage(deps: LineageDeps) {
   const { store, now, canonicalId } = deps
 
-  /** Every edge of the branch that the token may see, those of runs before those of mappings. */
-  async function edgesOf(scope: Scope, uses: readonly UseRow[]): Promise<{ edges: Edge[]; names: Map<string, string> }> {
+  /** Every edge of the branch that the token may see, those of runs before those of mappings: of all configurations, or of some components. */
+  async function edgesOf(
+    scope: Scope,
+    uses: readonly UseRow[],
+    componentIds?: readonly string[],
+  ): Promise<{ edges: Edge[]; names: Map<string, string> }> {
     const { actor, branch } = scope
     const [links, named, aliases] = await Promise.all([
-      deps.links(actor.projectId, branch.id),
-      deps.names(actor.projectId, branch.id),
+      deps.links(actor.projectId, branch.id, componentIds),
+      deps.names(actor.projectId, branch.id, componentIds),
       deps.aliases(scope),
     ])
     const names = new Map(named.map((one) => [configurationNode(one.componentId, one.configurationId), one.name]))
@@ -208,7 +218,9 @@ export function createLineage(deps: LineageDeps) {
   /** Tables that writers read, those that are behind the longest first. Each load after the start of the last good run is missing there. */
   async function deliveries(scope: Scope) {
     const { actor, branch } = scope
-    const { edges, names } = await edgesOf(scope, await store.listUses(actor.projectId, branch.id))
+    const writers = (await deps.componentIds()).filter(deps.isWriter)
+    if (writers.length === 0) return []
+    const { edges, names } = await edgesOf(scope, await store.listUses(actor.projectId, branch.id), writers)
     const reads = edges
       .filter(({ kind, to }) => kind === 'read' && names.has(to))
       .map((edge) => ({ ...edge, ...configurationOf(edge.to, names) }))

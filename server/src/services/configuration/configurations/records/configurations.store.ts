@@ -203,13 +203,14 @@ export async function listPlaces(db: Db, projectId: number, componentIds: readon
 }
 
 /** Configurations and rows of a branch whose text has a mapping or tasks. */
-export async function listLinkingTexts(db: Db, projectId: number, branchId: number) {
+export async function listLinkingTexts(db: Db, projectId: number, branchId: number, componentIds?: readonly string[]) {
   const heads = await headsWithContent(db, projectId)
     .clearSelect()
     .select(['configuration.component_id', 'configuration.configuration_id', 'content.content'])
     .where('configuration.branch_id', '=', branchId)
     .where('configuration.is_deleted', '=', 0)
     .where((e) => e.or([e('content.content', 'like', '%"storage"%'), e('content.content', 'like', '%"tasks"%')]))
+    .$if(componentIds !== undefined, (query) => query.where('configuration.component_id', 'in', componentIds ?? []))
     .execute()
   const rows = await tables(db)
     .selectFrom('configuration')
@@ -220,6 +221,7 @@ export async function listLinkingTexts(db: Db, projectId: number, branchId: numb
     .where('configuration.is_deleted', '=', 0)
     .where('row.is_deleted', '=', 0)
     .where('row.content', 'like', '%"storage"%')
+    .$if(componentIds !== undefined, (query) => query.where('configuration.component_id', 'in', componentIds ?? []))
     .execute()
   return [...heads.map((head) => ({ ...head, row_id: null })), ...rows].map((one) => ({
     componentId: one.component_id,
@@ -230,12 +232,13 @@ export async function listLinkingTexts(db: Db, projectId: number, branchId: numb
 }
 
 /** Every configuration of a branch with its name, those in the trash too: their runs are still shown. */
-export async function listConfigurationNames(db: Db, projectId: number, branchId: number) {
+export async function listConfigurationNames(db: Db, projectId: number, branchId: number, componentIds?: readonly string[]) {
   const rows = await tables(db)
     .selectFrom('configuration')
     .select(['component_id', 'configuration_id', 'name'])
     .where('project_id', '=', projectId)
     .where('branch_id', '=', branchId)
+    .$if(componentIds !== undefined, (query) => query.where('component_id', 'in', componentIds ?? []))
     .execute()
   return rows.map((row) => ({ componentId: row.component_id, configurationId: row.configuration_id, name: row.name }))
 }

@@ -24,6 +24,10 @@ test('a table is loaded, looked at, exported, kept, restored and deleted from th
     /has 2 rows/,
   )
   assert.match(await succeed('table', 'import', 'in.c-main.orders', 'more.csv', '--incremental'), /has 3 rows now/)
+  await writeFile(join(folder, 'one.csv'), 'id\n1\n')
+  assert.match(await succeed('table', 'import', 'in.c-main.one', 'one.csv'), /has 1 row\n/)
+  assert.match(await succeed('table', 'import', 'in.c-main.one', 'one.csv'), /has 1 row now\n/)
+  await succeed('table', 'drop', 'in.c-main.one')
   assert.match(await succeed('table', 'preview', 'in.c-main.orders', '--where', 'id>=2', '--columns', 'city,id'), /^city +id\n/)
   await succeed('table', 'export', 'in.c-main.orders', 'out.csv', '--where', 'city!=Praha', '--columns', 'id')
   assert.deepEqual((await readFile(join(folder, 'out.csv'), 'utf8')).trim().split('\n').sort(), ['"2"', '"3"', '"id"'])

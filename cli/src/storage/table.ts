@@ -123,7 +123,7 @@ export function addTableCommands(program: Command): void {
         const json = { dataFileId: await upload(client, file), incremental, withoutHeaders, ...csvFields(csv) }
         const job = await run<StorageJob>(client, 'POST', `${tablePath(id)}/import-async`, json)
         const { totalRowsCount } = job.results as { totalRowsCount: number } // the results of tableImport
-        print(command, job, () => `${id} has ${totalRowsCount} rows now`)
+        print(command, job, () => `${id} has ${counted(totalRowsCount, 'row')} now`)
       },
     )
 
@@ -268,7 +268,7 @@ async function createTable(
   const json = { name, primaryKey, dataFileId: await upload(client, file), ...csvFields(csv) }
   const job = await run<StorageJob>(client, 'POST', `/v2/storage/buckets/${bucket}/tables-async`, json)
   const made = job.results as Table // the results of tableCreate
-  print(command, made, (one) => `${one.id} has ${one.rowsCount} rows`)
+  print(command, made, (one) => `${one.id} has ${counted(one.rowsCount ?? 0, 'row')}`)
 }
 
 export async function exists(client: Client, path: string): Promise<boolean> {

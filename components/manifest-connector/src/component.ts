@@ -3,15 +3,25 @@
 import type { Clock } from './clock.ts'
 import { ConnectorError } from './errors.ts'
 import type { ResponseCache } from './http/cache.ts'
+import type { HttpResponse } from './http/response.ts'
 import type { Send } from './http/transport.ts'
 import type { Interpolator } from './jinja/interpolate.ts'
 import { type Dict, isDict } from './python/values.ts'
+
+/** Good answers of an earlier run that did not succeed, and of this one. */
+export interface KeptAnswers {
+  wrap(send: Send): Send
+  /** An answer that was received and is good. */
+  accept(response: HttpResponse): void
+}
 
 export interface Deps {
   readonly config: Dict
   readonly expressions: Interpolator
   readonly clock: Clock
   readonly send: Send
+  /** Learns which answers are good. */
+  readonly accept?: KeptAnswers['accept'] | undefined
   readonly cache: ResponseCache
   /** From now on this value must not appear in logs. */
   readonly hide: (secret: unknown) => void

@@ -25,6 +25,7 @@ import { formOf } from './platform/form.ts'
 import { createNestedTables, type NestedTables } from './platform/nested.ts'
 import { readCatalogueParameters, readParameters, secretsIn, type WantedStream } from './platform/parameters.ts'
 import { createRecorder, createReplay } from './platform/recording.ts'
+import { openResume, type Resume } from './platform/resume.ts'
 import { createTable, type Table, type TableOptions } from './platform/table.ts'
 import { jsonText, parseJson } from './python/json.ts'
 import { type Dict, getKey, isDict, pyStr, setKey, truthy } from './python/values.ts'
@@ -85,16 +86,30 @@ function conversionOf(action: string, given: unknown): object | undefined {
 }
 
 /** What a run reaches: the API, and with `record` a file of what it answers; or only the answers that were recorded. */
-function wayOut(action: string, isRecorded: boolean, folder: string, send: Send) {
+function wayOut(action: string, isRecorded: boolean, folder: string, send: Send, resume: Resume | undefined) {
   const replayed = action === 'run' ? process.env.MILLRACE_REPLAY_FILE : undefined
   if (replayed) {
     const { send: answered, began } = createReplay(readFileSync(replayed, 'utf8'), redactor)
     return { send: answered, clock: createClock({ virtual: true, began: began ?? Date.now() }), finish: () => {} }
   }
-  if (action !== 'run' || !isRecorded) return { send, clock: createClock({}), finish: () => {} }
+  if (action !== 'run' || !isRecorded)
+    return { send, clock: createClock(resume ? { began: resume.began } : {}), finish: () => {} }
   const began = Date.now()
   const recorder = createRecorder(folder, redactor, began)
   return { send: recorder.tap(send), clock: createClock({ began }), finish: recorder.finish }
+}
+
+/** What an earlier run with the same parameters, account and state has received. */
+function resumeOf(file: Dict, state: Dict): Resume | undefined {
+  const folder = process.env.MILLRACE_CHECKPOINT_DIR
+  if (process.env.MILLRACE_REPLAY_FILE) return undefined
+  if (!folder) {
+    log.info("'parameters.resume' has no effect here: there is no folder that outlives this run (MILLRACE_CHECKPOINT_DIR).")
+    return undefined
+  }
+  const account = isDict(file.authorization) && isDict(file.authorization.oauth_api) ? file.authorization.oauth_api.id : null
+  const run = jsonText([file.parameters, account ?? null, state])
+  return openResume({ folder, run, now: Date.now, log })
 }
 
 async function withManifest(action: string, file: Dict, folder: string, send: Send): Promise<void> {
@@ -111,21 +126,33 @@ async function withManifest(action: string, file: Dict, folder: string, send: Se
   for (const secret of authorized.secrets) redactor.add(secret)
   const base = authorized.config
   let renewed = renewedIn(stored)
-  const { send: sent, clock, finish } = wayOut(action, parameters.isRecorded, folder, send)
+  const resume = action === 'run' && parameters.isResumed ? resumeOf(file, stored) : undefined
+  const { send: sent, clock, finish } = wayOut(action, parameters.isRecorded, folder, send, resume)
   try {
     const source = createSource(manifest, withRenewed(base, renewed), {
       clock,
       send: sent,
+      kept: resume,
       hide: (secret) => redactor.addPassing(secret),
       warn: (message) => log.warning(message),
       saveConfig: (config) => {
         renewed = { base, config }
       },
     })
-    if (action === 'run') return await run(source, parameters.streams, stored, folder, () => renewed)
+    if (action === 'run')
+      return await run(source, parameters.streams, {
+        stored,
+        folder,
+        renewedConfig: () => renewed,
+        allRead: () => resume?.allRead(),
+      })
     const answer = await answerOf(action, manifest, source, parameters.streams)
     print(`${redactor.redact(JSON.stringify(answer))}\n`)
+  } catch (error) {
+    resume?.failed(error)
+    throw error
   } finally {
+    resume?.close()
     finish()
   }
 }
@@ -203,13 +230,16 @@ function storedState(folder: string): Dict {
   return isDict(state) ? state : {}
 }
 
-async function run(
-  source: Source,
-  wanted: readonly WantedStream[],
-  stored: Dict,
-  folder: string,
-  renewedConfig: () => RenewedConfig | undefined,
-): Promise<void> {
+interface RunPlace {
+  readonly stored: Dict
+  readonly folder: string
+  readonly renewedConfig: () => RenewedConfig | undefined
+  /** Called when nothing is requested any more. */
+  readonly allRead: () => void
+}
+
+async function run(source: Source, wanted: readonly WantedStream[], place: RunPlace): Promise<void> {
+  const { stored, folder, renewedConfig, allRead } = place
   const chosen = wanted.length > 0 ? wanted : (await source.streamNames()).map((name): WantedStream => ({ name }))
   const states = readStates(stored.streams)
   const work = join(folder, 'manifest-connector')
@@ -275,6 +305,7 @@ async function run(
   })
   const renewed = renewedConfig()
   if (failed.length > 0) throw failure
+  allRead()
   for (const [stream, table] of tables) log.info(`Stream '${stream}': ${counted(await table.publish(), 'record')}.`)
   for (const [stream, table] of tables) {
     setKey(fields, stream, table.fields())

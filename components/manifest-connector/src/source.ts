@@ -1,7 +1,7 @@
 // A manifest with a configuration: its streams, and the reading of those that were chosen.
 
 import type { Clock } from './clock.ts'
-import { type Deps, listOf } from './component.ts'
+import { type Deps, type KeptAnswers, listOf } from './component.ts'
 import { normalizedConfig } from './config.ts'
 import { dynamicStreams } from './dynamic-streams.ts'
 import { ConnectorError } from './errors.ts'
@@ -17,6 +17,8 @@ import { createStream, type Stream, streamDefinitions } from './stream.ts'
 export interface SourceDeps {
   readonly clock: Clock
   readonly send: Send
+  /** Answers of an earlier run, which do not count for the limits of the API. */
+  readonly kept?: KeptAnswers | undefined
   readonly hide: (secret: unknown) => void
   readonly warn: (message: string) => void
   readonly saveConfig: (config: Dict) => void
@@ -45,7 +47,7 @@ const MAX_CONCURRENCY = 20
 /** After so many failed slices of a stream the others are not tried: each costs its retries, a message and memory. */
 const MAX_FAILURES = 1000
 
-export function createSource(manifest: Dict, given: Dict, { clock, send, hide, warn, saveConfig }: SourceDeps): Source {
+export function createSource(manifest: Dict, given: Dict, { clock, send, kept, hide, warn, saveConfig }: SourceDeps): Source {
   const expressions = createInterpolator(() => clock.now())
   const config = normalizedConfig(given, manifest.spec, { expressions })
   hideSecrets(config, isDict(manifest.spec) ? manifest.spec.connection_specification : undefined, hide)
@@ -54,7 +56,8 @@ export function createSource(manifest: Dict, given: Dict, { clock, send, hide, w
     config,
     expressions,
     clock,
-    send: limited,
+    send: kept ? kept.wrap(limited) : limited,
+    accept: kept?.accept,
     cache: createResponseCache(),
     hide,
     saveConfig,

@@ -14,9 +14,12 @@ const asked: string[] = []
 /** Sales grow with every request: what was sold after `since`, once `isOpen` lets the answer out. */
 let sold = 0
 let isOpen: Promise<unknown> = Promise.resolve()
+/** Of the log of sales: its answer fails. */
+let broken = ''
 const server = createServer(async (request, response) => {
   asked.push(request.url ?? '')
   if (request.headers['x-key'] !== SECRET) return void response.writeHead(401).end('{}')
+  if (broken !== '' && request.url?.startsWith(broken)) return void response.writeHead(400).end('{}')
   if (request.url?.startsWith('/sales')) {
     const after = Number(new URL(request.url, 'http://api').searchParams.get('after'))
     await isOpen
@@ -166,6 +169,31 @@ test('two runs of a configuration at once: the second waits and goes on where th
     const starts = asked.filter((line) => line.startsWith('/sales/log')).map((line) => line.split('=')[1])
     assert.equal(starts.at(-1) === '0', isKilled, asked.join(' '))
   }
+})
+
+test('a job with resume requests only what the failed one before it did not receive', async () => {
+  const stack = await startProject()
+  const config = await stack.configure('platform.ex-manifest', {
+    parameters: { manifest: growing, config: { '#key': SECRET }, resume: true },
+  })
+  sold = 0
+  asked.length = 0
+  broken = '/sales/latest'
+  const failed = await run(stack, config)
+  assert.equal(failed.status, 'error', message(failed))
+  assert.equal(asked.filter((path) => path.startsWith('/sales/log')).length, 1)
+  broken = ''
+  asked.length = 0
+  const job = await run(stack, config)
+  assert.equal(job.status, 'success', message(job))
+  assert.deepEqual(asked, ['/sales/latest?after=0'])
+  const rows = async (table: string) =>
+    (await stack.request('GET', `/v2/storage/tables/in.c-platform-ex-manifest-${config}.${table}`)).json<{ rowsCount: number }>()
+      .rowsCount
+  assert.deepEqual([await rows('log'), await rows('latest')], [10, 20])
+  asked.length = 0
+  assert.equal((await run(stack, config)).status, 'success')
+  assert.equal(asked.length, 2, 'nothing is kept after a success')
 })
 
 test("mistakes are the user's, name the place and never the secret; loopback stays closed", async () => {

@@ -301,7 +301,7 @@ export const VARIABLES = {
   MILLRACE_CHECKPOINT_HOURS: variable({
     default: DEFAULT_LIMITS.worker.checkpointHours,
     sentence:
-      'How long the data received by a failed run is kept, for components that can resume (`resume` of the HTTP extractor).',
+      'How long the data received by a failed run is kept, for components that can resume (`resume` of the HTTP extractor and of connectors).',
     parse: read.wholeNumber(1, 8760),
   }),
   MILLRACE_CHECKPOINT_BYTES: variable({

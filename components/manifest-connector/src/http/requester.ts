@@ -110,6 +110,7 @@ export function createRequester(definition: Dict, deps: Deps): Requester {
         clock,
         send,
         errors,
+        accept: deps.accept,
         reauthenticate: (request, force) => {
           if (force) authenticator.forget?.()
           return authenticated(request)

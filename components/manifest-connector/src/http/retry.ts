@@ -19,6 +19,16 @@ class Retry extends Error {
   }
 }
 
+/** The API refused a request for good. */
+export class StatusError extends ConnectorError {
+  /** Undefined: no answer. */
+  readonly status: number | undefined
+  constructor(message: string, status: number | undefined) {
+    super(message)
+    this.status = status
+  }
+}
+
 /** The API requests that the pages are read from the start again. */
 export class PaginationReset extends ConnectorError {}
 
@@ -32,6 +42,8 @@ export interface RetryDeps {
   readonly clock: Clock
   readonly send: Send
   readonly errors: ErrorHandler
+  /** Learns which answers are good. */
+  readonly accept?: ((response: HttpResponse) => void) | undefined
   /** Before the second and every later try: the authenticator gets to refresh its header. */
   readonly reauthenticate: (request: HttpRequest, force: boolean) => Promise<HttpRequest>
 }
@@ -41,7 +53,10 @@ export interface Outcome {
   readonly ignored: boolean
 }
 
-export async function sendWithRetries(first: HttpRequest, { clock, send, errors, reauthenticate }: RetryDeps): Promise<Outcome> {
+export async function sendWithRetries(
+  first: HttpRequest,
+  { clock, send, errors, accept, reauthenticate }: RetryDeps,
+): Promise<Outcome> {
   const maxTries = Math.max(0, errors.maxRetries) + 1
   let attempts = 0
   let request = first
@@ -68,7 +83,10 @@ export async function sendWithRetries(first: HttpRequest, { clock, send, errors,
     failure: TransportError | undefined,
   ): Promise<Outcome> {
     const { action } = resolution
-    if (response && (action === 'SUCCESS' || action === 'IGNORE')) return { response, ignored: action === 'IGNORE' }
+    if (response && (action === 'SUCCESS' || action === 'IGNORE')) {
+      accept?.(response)
+      return { response, ignored: action === 'IGNORE' }
+    }
     const error = failure ?? failureOf(request, response, resolution)
     if (action === 'RESET_PAGINATION') throw new PaginationReset(error.message)
     if (action === 'REDUCE_PAGE_SIZE') throw new PageTooLarge(error.message)
@@ -106,7 +124,8 @@ function failureOf(request: HttpRequest, response: HttpResponse | undefined, { m
   const where = `${request.method} ${request.url.split('?')[0]}`
   const detail = message ? ` ${message}` : ''
   const body = response ? response.text().slice(0, 300) : ''
-  return new ConnectorError(
+  return new StatusError(
     `${where} failed with status ${response?.status ?? 'none'}.${detail}${body ? ` The server answered: ${body}` : ''}`,
+    response?.status,
   )
 }

@@ -30,6 +30,8 @@ export interface Parameters {
   readonly streams: readonly WantedStream[]
   /** A file of the project gets every request with its answer. */
   readonly isRecorded: boolean
+  /** A run that fails is continued by the next one. */
+  readonly isResumed: boolean
 }
 
 /** `connector` names the source of the manifest; a run does not need it. */
@@ -46,15 +48,21 @@ const NAMES = [
   'deletedField',
   'nested',
   'record',
+  'resume',
 ]
 const CATALOGUE_NAMES = ['name', 'catalogue']
 
 export function readParameters(parameters: unknown): Parameters {
-  const { manifest, config = {}, streams = [], stream, record = false, ...others } = known(parameters, NAMES)
+  const { manifest, config = {}, streams = [], stream, record = false, resume = false, ...others } = known(parameters, NAMES)
   if (typeof manifest !== 'string' && !isDict(manifest))
     throw new ConnectorError("'parameters.manifest' is required: an object, or the text of a YAML document.")
   if (!isDict(config)) throw new ConnectorError("'parameters.config' must be an object.")
   if (typeof record !== 'boolean') throw new ConnectorError("'parameters.record' must be true or false.")
+  if (typeof resume !== 'boolean') throw new ConnectorError("'parameters.resume' must be true or false.")
+  if (record && resume)
+    throw new ConnectorError(
+      "'parameters.record' and 'parameters.resume' cannot both be true: a recording needs every request, and a resumed run does not send those of the run before.",
+    )
   if (!Array.isArray(streams)) throw new ConnectorError("'parameters.streams' must be a list.")
   // A row is a stream: its settings stand beside its name.
   const { table, load, primaryKey, schemaDrift, deletedField, nested } = others
@@ -62,7 +70,7 @@ export function readParameters(parameters: unknown): Parameters {
     stream === undefined
       ? streams.map((each, i) => streamOf(each, `parameters.streams.${i}`))
       : [streamOf({ name: stream, table, load, primaryKey, schemaDrift, deletedField, nested }, 'parameters')]
-  return { manifest, config: withoutMarks(config) as Dict, streams: wanted, isRecorded: record }
+  return { manifest, config: withoutMarks(config) as Dict, streams: wanted, isRecorded: record, isResumed: resume }
 }
 
 /** A query of the catalogue: a name, and the index to look in besides our own. */

@@ -58,6 +58,8 @@ for (const text of [
   '31 feb',
   '-2 moons',
   'last',
+  'x',
+  'Z',
   'x'.repeat(10_000),
 ]) {
   test(`"${text.slice(0, 20)}" is not a moment`, () => assert.equal(parseMoment(text, NOW), undefined))

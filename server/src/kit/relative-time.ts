@@ -21,6 +21,7 @@ function parseIso(words: string): Date | undefined {
 }
 
 function parseWords(words: string, now: Date): Date | undefined {
+  if (words.length === 1) return undefined // a military time zone, and so the present: rather a mistake
   const seconds = strtotime(words, now.getTime() / 1000, true)
   return seconds === undefined ? undefined : valid(new Date(seconds * 1000))
 }

@@ -201,8 +201,10 @@ export function createStorageJobsLoop({
 
   async function beat(): Promise<void> {
     if (running.size === 0 && inline.size === 0) return
-    const held = await inTransaction((trx) => store.heartbeat(trx, worker, [...running.keys()], leaseEnd()))
-    for (const [id, run] of running) if (held.get(id) !== run.attempt) run.abort.abort()
+    const known = [...running] // a job that is claimed meanwhile has its lease
+    const ids = known.map(([id]) => id)
+    const held = await inTransaction((trx) => store.heartbeat(trx, worker, ids, leaseEnd()))
+    for (const [id, { abort }] of known) if (!held.has(id)) abort.abort()
   }
 
   function wake(): void {

@@ -315,21 +315,16 @@ export function createStorageJobsStore(database: Db) {
      * Prolongs the leases of the jobs that this worker runs or is about to run; returns which it still has. A job that was claimed without
      * the worker knowing it, because the answer was lost, is neither: its lease ends.
      */
-    heartbeat: async (
-      trx: Trx,
-      worker: string,
-      running: readonly number[],
-      leaseUntil: number,
-    ): Promise<ReadonlyMap<number, number>> => {
+    heartbeat: async (trx: Trx, worker: string, running: readonly number[], leaseUntil: number): Promise<ReadonlySet<number>> => {
       const rows = await withTables<Tables>(trx)
         .updateTable('storage_job')
         .set({ lease_until: leaseUntil })
         .where('ended_at', 'is', null)
         .where('worker', '=', worker)
         .where((e) => e.or([e('status', '=', 'waiting'), e('id', 'in', [NO_JOB, ...running])]))
-        .returning(['id', 'attempt'])
+        .returning('id')
         .execute()
-      return new Map(rows.map((row) => [row.id, row.attempt]))
+      return new Set(rows.map(({ id }) => id))
     },
 
     /** Ends the leases of all other workers at once: right after a start, when this process is the only one there can be. */

@@ -31,6 +31,7 @@ async function bench(metadata: MetadataDb) {
   const { db } = metadata
   let cuts = 0
   let isAnswerLost = (_result: unknown): boolean => false
+  let late: { isLate: (result: unknown) => boolean; until: Promise<void> } | undefined
   const inTransaction: MetadataDb['inTransaction'] = async (run) => {
     const committed = await metadata.inTransaction(async (trx) => {
       const isCut = cuts > 0
@@ -39,6 +40,7 @@ async function bench(metadata: MetadataDb) {
       if (isCut) await sql`select pg_terminate_backend(pg_backend_pid())`.execute(trx)
       return result
     })
+    if (late?.isLate(committed)) await late.until
     if (!isAnswerLost(committed)) return committed
     isAnswerLost = () => false
     throw Object.assign(new Error('Connection terminated unexpectedly'), { code: 'ECONNRESET' })
@@ -76,7 +78,11 @@ async function bench(metadata: MetadataDb) {
   const loseAnswer = (isLost: (result: unknown) => boolean) => {
     isAnswerLost = isLost
   }
-  return { jobs, newProject, node, advance, work, record, cutNext, loseAnswer }
+  /** Transactions with such a result are committed, and their answers come later. */
+  const delayAnswer = (isLate: (result: unknown) => boolean, until: Promise<void>) => {
+    late = { isLate, until }
+  }
+  return { jobs, newProject, node, advance, work, record, cutNext, loseAnswer, delayAnswer }
 }
 
 /** Something to wait for, opened by the test. */
@@ -440,6 +446,39 @@ await onBothDatabases('storage jobs', (metadata) => {
       assert.equal(runs, 1)
       assert.equal((await end).status, 'success')
     })
+
+  test('a job that is claimed while leases are renewed goes on', async (t) => {
+    const { jobs, newProject, node, advance, work, record, delayAnswer } = await bench(metadata)
+    const requester = await newProject()
+    const [renewed, busy, began] = [gate(), gate(), gate()]
+    const signals: AbortSignal[] = []
+    const loop = node(async ({ signal }) => {
+      signals.push(signal)
+      if (signals.length === 2) began.open()
+      await busy.opened
+    })
+    t.after(() => {
+      busy.open()
+      return loop.stop()
+    })
+    await loop.start()
+    await jobs.create(requester, { operationName: record })
+    await loop.tick()
+    delayAnswer((result) => result instanceof Set, renewed.opened)
+    advance(10_000)
+    const renewing = loop.tick()
+    const created = await jobs.create(requester, { operationName: work })
+    loop.wake()
+    await began.opened
+    renewed.open()
+    await renewing
+    assert.deepEqual(
+      signals.map(({ aborted }) => aborted),
+      [false, false],
+    )
+    busy.open()
+    assert.equal((await jobs.waitFor(created.projectId, created.id, { pollMs: 5 })).attempt, 1)
+  })
 
   test('many nodes claim from one queue and every job runs exactly once', async (t) => {
     const { jobs, newProject, node, work } = await bench(metadata)

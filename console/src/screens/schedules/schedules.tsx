@@ -37,6 +37,13 @@ export function SchedulesScreen() {
   /** The totals are of the records, and a record stops when it is due: the list shows a deleted target before. */
   const stopped = Math.max(totals?.stopped ?? 0, paged.filter((one) => one.stoppedReason).length)
   const outcomeOf = useOutcomes((shown ?? []).flatMap(({ executions }) => executions.slice(0, SHOWN_RUNS)))
+  const more = query.hasNextPage ? (
+    <div className="inset">
+      <button type="button" className="button" disabled={query.isFetching} onClick={() => void query.fetchNextPage()}>
+        Show {SCHEDULES_PAGE} more
+      </button>
+    </div>
+  ) : null
   return (
     <Page
       title="Schedules"
@@ -54,7 +61,17 @@ export function SchedulesScreen() {
         </>
       }
     >
-      {isWeek ? <Week schedules={paged} nameOf={nameOf} /> : null}
+      {isWeek ? (
+        <>
+          {query.hasNextPage ? (
+            <p className="mute">
+              The week has {paged.length} of {plural(all, 'schedule')}.
+            </p>
+          ) : null}
+          <Week schedules={paged} nameOf={nameOf} />
+          {more}
+        </>
+      ) : null}
       {isWeek ? null : (
         <Listing
           label="Schedules"
@@ -114,13 +131,7 @@ export function SchedulesScreen() {
               ))}
             </ListTable>
           )}
-          {q === '' && query.hasNextPage ? (
-            <div className="inset">
-              <button type="button" className="button" disabled={query.isFetching} onClick={() => void query.fetchNextPage()}>
-                Show {SCHEDULES_PAGE} more
-              </button>
-            </div>
-          ) : null}
+          {q === '' ? more : null}
         </Listing>
       )}
       {open ? <ScheduleDrawer schedule={open} onClose={() => setOpen(undefined)} /> : null}

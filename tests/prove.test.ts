@@ -75,6 +75,9 @@ test('the document has the newest result of each area and a line for every run, 
   assert.match(second, /^2 recorded runs: 10 processes killed, 101 random requests sent, 58 hours simulated\.$/m)
   assert.match(second, /^\| Iceberg \| .*2026-11-19 \(def\)/m)
   assert.match(second, /^\| Faults \| .*2026-11-18 \(abc\)/m)
+  const [whole] = later.rounds
+  const cut = report({ ...later, startedAt: '2026-11-20T07:00:00.000Z', commit: 'ghi', rounds: [{ ...whole!, isCut: true }] })
+  assert.match(conformanceDocument(second, [cut]), /^\| Iceberg \| .*2026-11-19 \(def\)/m)
   assert.equal(conformanceDocument(second, []), second)
   assert.equal(conformanceDocument(second, [later]), second)
 })

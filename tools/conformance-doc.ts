@@ -1,5 +1,5 @@
 // `npm run conformance -- [REPORT ...]`: docs/conformance.md from reports of `npm run prove` and `npm run simulate`. An area has the result of
-// the newest report in which it ran; every report adds a line to the list of runs. Both are kept from one call to the next.
+// the newest report in which all of it ran; every report adds a line to the list of runs. Both are kept from one call to the next.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -47,13 +47,16 @@ ${runs.join('\n')}
 `
 }
 
-/** A line for each area of a report, by the name of the area. */
-const areaLines = (report: ProofReport): [string, string][] =>
-  areaResults(report).map((one) => {
-    const { name, comparedWith, files, passed, skipped, failed, command } = one
+/** A line for each area of a report, by the name of the area. Without those for which the time did not suffice. */
+const areaLines = (report: ProofReport): [string, string][] => {
+  const whole = new Set(report.rounds.filter(({ isCut }) => !isCut).map(({ area }) => area))
+  return areaResults(report).flatMap((one): [string, string][] => {
+    const { id, name, comparedWith, files, passed, skipped, failed, command } = one
+    if (!whole.has(id)) return []
     const run = `${report.startedAt.slice(0, 10)} (${report.commit})`
-    return [name, `| ${[name, comparedWith, files, passed, skipped, failed, run, `\`${command}\``].join(' | ')} |`]
+    return [[name, `| ${[name, comparedWith, files, passed, skipped, failed, run, `\`${command}\``].join(' | ')} |`]]
   })
+}
 
 /** The lines of a table, by their first cell. */
 const areasIn = (text: string): [string, string][] =>

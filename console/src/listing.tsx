@@ -43,3 +43,19 @@ export const Teach = ({ children }: { children: ReactNode }) => (
     <p className="body-text soft">{children}</p>
   </div>
 )
+
+interface Pages {
+  readonly hasNextPage: boolean
+  readonly isFetching: boolean
+  fetchNextPage(): Promise<unknown>
+}
+
+/** The next page of a list, below the pages that are shown. */
+export const ShowMore = ({ query, size }: { query: Pages; size: number }) =>
+  query.hasNextPage ? (
+    <div className="inset">
+      <button type="button" className="button" disabled={query.isFetching} onClick={() => void query.fetchNextPage()}>
+        Show {size} more
+      </button>
+    </div>
+  ) : null

@@ -4,6 +4,7 @@ import { useInfiniteQuery, useQueries } from '@tanstack/react-query'
 import type { Schedule } from '../../../client/src/operations.ts'
 import { loadOptions, useLoad } from '../load.tsx'
 import { api } from '../session.ts'
+import { inParts } from './in-parts.ts'
 import { useSettled } from './storage-names.ts'
 
 export const SCHEDULES_PAGE = 100
@@ -37,8 +38,3 @@ export function useSchedulesNamed(text: string): readonly Schedule[] | undefined
   if (wanted === '' || wanted !== text.trim() || !named.data) return undefined
   return ids.length === 0 ? [] : found.data
 }
-
-export const inParts = (ids: readonly string[]): readonly (readonly string[])[] =>
-  Array.from({ length: Math.ceil(ids.length / SCHEDULES_PAGE) }, (_, part) =>
-    ids.slice(part * SCHEDULES_PAGE, (part + 1) * SCHEDULES_PAGE),
-  )

@@ -26,6 +26,16 @@ export const include = (...words: string[]) =>
 export const Async = optionalFlag('True: respond immediately with 202 and a storage job. False: respond when it is done.')
 export const Offset = Type.Optional(Type.Integer({ minimum: 0, description: 'Number of items to skip; 0 by default.' }))
 
+const MAX_PAGE = 1000
+/** A page of a list that is whole without them. */
+export const OptionalPage = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, description: 'Maximum number of items; all by default.' })),
+  offset: Offset,
+}
+/** An offset alone means a page, too. */
+export const paged = <T extends { readonly limit?: number; readonly offset?: number }>(query: T): T =>
+  query.offset === undefined || query.limit !== undefined ? query : { ...query, limit: MAX_PAGE }
+
 export const MetadataList = Type.Optional(
   Type.Unknown({
     description: 'List of objects with `key` and `value`. Existing keys get the new value; others are kept.',

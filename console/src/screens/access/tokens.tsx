@@ -5,6 +5,7 @@ import { useState } from 'react'
 import type { Token } from '../../../../client/src/operations.ts'
 import { useBucketIds, useSettled } from '../../facts/storage-names.ts'
 import { count, moment, plural, until } from '../../format.ts'
+import { ShowMore } from '../../listing.tsx'
 import { Lines, Loaded } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { ConfirmButton } from '../../parts/confirm.tsx'
@@ -61,13 +62,7 @@ export function TokensScreen() {
         <Loaded query={query} skeleton={<Lines />}>
           {() => (tokens.length === 0 ? <p className="inset mute">No matching tokens.</p> : <List tokens={tokens} />)}
         </Loaded>
-        {query.hasNextPage ? (
-          <div className="inset">
-            <button type="button" className="button" disabled={query.isFetching} onClick={() => void query.fetchNextPage()}>
-              Show {PAGE} more
-            </button>
-          </div>
-        ) : null}
+        <ShowMore query={query} size={PAGE} />
       </section>
     </Page>
   )

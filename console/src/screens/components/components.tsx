@@ -6,6 +6,7 @@ import { type ReactNode, useState } from 'react'
 import type { Answer } from '../../../../client/src/client.ts'
 import { FLOW_COMPONENTS, SCHEDULER, useCatalogue } from '../../facts/names.ts'
 import { count, plural } from '../../format.ts'
+import { ShowMore } from '../../listing.tsx'
 import { Lines, Loaded, useLoad } from '../../load.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
@@ -16,7 +17,7 @@ import { useSelection } from '../../parts/selection.ts'
 import { api } from '../../session.ts'
 import { Page } from '../../shell/page.tsx'
 import { toast } from '../../shell/toast.tsx'
-import { ConfigurationList, type Entry, MoreEntries, refreshEntries, useEntries } from './configuration-list.tsx'
+import { ConfigurationList, ENTRIES_PAGE, type Entry, refreshEntries, useEntries } from './configuration-list.tsx'
 import { Connectors } from './connectors.tsx'
 import { NewConfiguration, NewConfigurationDialog } from './new-configuration.tsx'
 import './components.css'
@@ -83,7 +84,7 @@ function Configured({ filter }: { filter: string }) {
           ) : (
             <ConfigurationList entries={entries} />
           )}
-          <MoreEntries query={query} />
+          <ShowMore query={query} size={ENTRIES_PAGE} />
         </>
       )}
     </Loaded>
@@ -220,7 +221,7 @@ function Trash({ filter }: { filter: string }) {
                 </li>
               ))}
             </ul>
-            <MoreEntries query={query} />
+            <ShowMore query={query} size={ENTRIES_PAGE} />
           </>
         )
       }

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import type { Answer } from '../../../../client/src/client.ts'
 import type { Job } from '../../../../client/src/operations.ts'
 import { isRecord } from '../../document/json-text.ts'
+import { inParts } from '../../facts/in-parts.ts'
 import { NAME_QUERY } from '../../facts/name-batches.ts'
 import { type Component, FLOW_COMPONENTS, SCHEDULER, useCatalogue } from '../../facts/names.ts'
 import { useSchedulesOf } from '../../facts/schedules.ts'
@@ -40,7 +41,7 @@ export interface Entry {
 
 const keyOf = (componentId: string, configurationId: string): string => `${componentId} ${configurationId}`
 
-const PAGE = 100
+export const ENTRIES_PAGE = 100
 /** With what they run. */
 const MAX_FLOWS = 1000
 
@@ -51,11 +52,11 @@ export function useEntries(text: string, isDeleted = false) {
     queryKey: ['configurations.browse', text, isDeleted],
     queryFn: ({ pageParam, signal }) =>
       api.call('configurations.browse', {
-        query: { ...(text !== '' && { text }), isDeleted, exceptComponentId: SCHEDULER, limit: PAGE, offset: pageParam },
+        query: { ...(text !== '' && { text }), isDeleted, exceptComponentId: SCHEDULER, limit: ENTRIES_PAGE, offset: pageParam },
         signal,
       }),
     initialPageParam: 0,
-    getNextPageParam: (last, pages) => (last.length < PAGE ? undefined : pages.length * PAGE),
+    getNextPageParam: (last, pages) => (last.length < ENTRIES_PAGE ? undefined : pages.length * ENTRIES_PAGE),
     placeholderData: (before) => before,
   })
   const entries = (query.data?.pages ?? []).flat().map((one) => entryOf(one, components))
@@ -68,15 +69,6 @@ function entryOf({ componentId, configurationId, creator, ...one }: Browsed, com
   const component = known ?? { id: componentId, name: componentId, type: 'other', description: '', hasRun: false }
   return { ...one, key: keyOf(componentId, configurationId), place, component, owner: creator }
 }
-
-export const MoreEntries = ({ query }: { query: ReturnType<typeof useEntries>['query'] }) =>
-  query.hasNextPage ? (
-    <div className="inset">
-      <button type="button" className="button" disabled={query.isFetching} onClick={() => void query.fetchNextPage()}>
-        Show {PAGE} more
-      </button>
-    </div>
-  ) : null
 
 /** Where public clients keep the folder of a configuration. */
 const FOLDER = 'KBC.configuration.folderName'
@@ -116,9 +108,8 @@ function useUsers(): ReadonlyMap<string, readonly { id: string; componentId: str
 /** The newest ten of each configuration, oldest first; requested for those of one page at a time. */
 function useRuns(entries: readonly Entry[]): ReadonlyMap<string, readonly Job[]> {
   const ids = entries.map(({ place }) => place.configurationId)
-  const pages = Array.from({ length: Math.ceil(ids.length / PAGE) }, (_, at) => ids.slice(at * PAGE, (at + 1) * PAGE))
   const answers = useQueries({
-    queries: pages.map((configId) =>
+    queries: inParts(ids).map((configId) =>
       loadOptions('queue.searchGrouped', { query: { branchId: branchName(), configId, jobsPerGroup: 10, limit: 500 } }, true),
     ),
   })

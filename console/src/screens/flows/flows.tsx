@@ -7,7 +7,7 @@ import { NAME_QUERY } from '../../facts/name-batches.ts'
 import { FLOW_COMPONENTS } from '../../facts/names.ts'
 import { useSettled } from '../../facts/storage-names.ts'
 import { moment, plural } from '../../format.ts'
-import { Listing } from '../../listing.tsx'
+import { Listing, ShowMore } from '../../listing.tsx'
 import { useLoad } from '../../load.tsx'
 import { CreateButton } from '../../parts/create-button.tsx'
 import { DialogEnd } from '../../parts/dialog-end.tsx'
@@ -103,13 +103,7 @@ export function FlowsScreen() {
             )
           })}
         </ListTable>
-        {query.hasNextPage ? (
-          <div className="inset">
-            <button type="button" className="button" disabled={query.isFetching} onClick={() => void query.fetchNextPage()}>
-              Show {PAGE} more
-            </button>
-          </div>
-        ) : null}
+        <ShowMore query={query} size={PAGE} />
       </Listing>
     </Page>
   )

@@ -2,10 +2,11 @@ import { useQueries } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Schedule } from '../../../../client/src/operations.ts'
+import { inParts } from '../../facts/in-parts.ts'
 import { useNames } from '../../facts/names.ts'
-import { inParts, SCHEDULES_PAGE, useSchedulePages, useSchedulesNamed } from '../../facts/schedules.ts'
+import { SCHEDULES_PAGE, useSchedulePages, useSchedulesNamed } from '../../facts/schedules.ts'
 import { moment, plural, until, zone } from '../../format.ts'
-import { Listing } from '../../listing.tsx'
+import { Listing, ShowMore } from '../../listing.tsx'
 import { Lines, Loaded, loadOptions, useLoad } from '../../load.tsx'
 import { Drawer } from '../../parts/drawer.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
@@ -37,13 +38,7 @@ export function SchedulesScreen() {
   /** The totals are of the records, and a record stops when it is due: the list shows a deleted target before. */
   const stopped = Math.max(totals?.stopped ?? 0, paged.filter((one) => one.stoppedReason).length)
   const outcomeOf = useOutcomes((shown ?? []).flatMap(({ executions }) => executions.slice(0, SHOWN_RUNS)))
-  const more = query.hasNextPage ? (
-    <div className="inset">
-      <button type="button" className="button" disabled={query.isFetching} onClick={() => void query.fetchNextPage()}>
-        Show {SCHEDULES_PAGE} more
-      </button>
-    </div>
-  ) : null
+  const more = <ShowMore query={query} size={SCHEDULES_PAGE} />
   return (
     <Page
       title="Schedules"

@@ -4,6 +4,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import type { File as StoredFile } from '../../../../client/src/operations.ts'
 import { bytes, count, moment, parseTime, plural, until } from '../../format.ts'
+import { ShowMore } from '../../listing.tsx'
 import { Lines, Loaded } from '../../load.tsx'
 import { ActLink } from '../../parts/act-link.tsx'
 import { FilterField } from '../../parts/filter-field.tsx'
@@ -74,18 +75,7 @@ export function FilesScreen() {
             ) : (
               <>
                 <FileTable files={files} onOpen={open} />
-                {query.hasNextPage ? (
-                  <div className="inset">
-                    <button
-                      type="button"
-                      className="button"
-                      disabled={query.isFetching}
-                      onClick={() => void query.fetchNextPage()}
-                    >
-                      Show {SHOWN} more
-                    </button>
-                  </div>
-                ) : null}
+                <ShowMore query={query} size={SHOWN} />
               </>
             )
           }

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { idFrom } from '../../../http/ids.ts'
-import { numberedId, Offset, optionalFlag, optionalText } from '../../../http/parameters.ts'
+import { numberedId, OptionalPage, optionalFlag, optionalText, paged } from '../../../http/parameters.ts'
 import { EventListQuery } from '../../../http/record-schemas.ts'
 import { formatTimestamp } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
@@ -15,13 +15,11 @@ import { OnlyGivenBuckets, requestFrom, TokenBody, TokenView, tokenViews, withLa
 import type { Project, Token } from './tokens.store.ts'
 import type { Tokens } from './tokens.ts'
 
-const MAX_PAGE = 1000
 const ListQuery = Type.Object({
   text: optionalText('Only tokens whose description contains the text.'),
   ofPeople: optionalFlag('True: only tokens of users and the master token, without those of scripts.'),
   onlyGivenBuckets: OnlyGivenBuckets,
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, description: 'Maximum number of items; all by default.' })),
-  offset: Offset,
+  ...OptionalPage,
 })
 const ById = Type.Object({ id: numberedId('token') })
 
@@ -67,10 +65,9 @@ export function tokensRoutes({
         schema: { querystring: ListQuery, response: { 200: Type.Array(TokenView) } },
       },
       async (req) => {
-        const { onlyGivenBuckets, limit, offset, ...filter } = req.query
-        const page = limit === undefined && offset === undefined ? {} : { limit: limit ?? MAX_PAGE, offset: offset ?? 0 }
+        const { onlyGivenBuckets, ...filter } = req.query
         const owners = await tokens.adminOwners(req.actor.projectId)
-        const listed = await tokens.list(req.actor, { ...filter, ...page })
+        const listed = await tokens.list(req.actor, paged(filter))
         const viewOf = (token: Token) => view(token, req.baseUrl, { owners, onlyGivenBuckets })
         return Promise.all(listed.map(async (token) => withLastUse(await viewOf(token), token)))
       },

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { DryRun, DryRunView } from '../../../http/dry-run.ts'
 import { idFrom } from '../../../http/ids.ts'
-import { numberedId, Offset } from '../../../http/parameters.ts'
+import { numberedId, OptionalPage, paged } from '../../../http/parameters.ts'
 import { formatTimestamp } from '../../../kit/clock.ts'
 import { PlatformError } from '../../../kit/errors.ts'
 import type { createScheduleDryRun } from './dry-run.ts'
@@ -45,7 +45,6 @@ const PlannedRunView = Type.Object({
   dst: Type.Union([Type.String(), Type.Null()], { description: 'Effect of daylight saving time on this run, if any.' }),
 })
 
-const MAX_PAGE = 1000
 const ById = Type.Object({ id: numberedId('schedule') })
 const ListQuery = Type.Object({
   componentId: Type.Optional(Type.String({ description: 'Component of the target.' })),
@@ -56,15 +55,10 @@ const ListQuery = Type.Object({
   sort: Type.Optional(
     Type.Literal('next', { description: 'Only schedules that will run, the soonest first. By default all, by id.' }),
   ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, description: 'Maximum number of items; all by default.' })),
-  offset: Offset,
+  ...OptionalPage,
 })
 const TotalsView = Type.Object({ schedules: Type.Integer(), stopped: Type.Integer() })
 const Count = Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_UPCOMING, description: 'Number of runs; 10 by default.' }))
-
-/** An offset alone means a page, too. */
-const paged = <T extends { readonly limit?: number; readonly offset?: number }>(query: T): T =>
-  query.offset === undefined || query.limit !== undefined ? query : { ...query, limit: MAX_PAGE }
 
 export function schedulerRoutes(
   scheduler: Scheduler,
